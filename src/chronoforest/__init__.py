@@ -1,0 +1,1 @@
+"""ChronoForest: long-horizon routes for several agents, planned from short recordings."""

@@ -1,0 +1,47 @@
+"""Everything ChronoForest refuses to do, each with a sentence that says what would work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+class ChronoForestError(Exception):
+    """Root of the family: a message meant for the user, no traceback needed."""
+
+
+class InvalidProblem(ChronoForestError):
+    """The anchors cannot be planned for: wrong shape, NaN, duplicates or outside the data's support."""
+
+
+class InvalidParameter(ChronoForestError):
+    """A parameter has a value outside its range; the message carries the value received."""
+
+
+class UnknownPreset(ChronoForestError):
+    """No preset of that name."""
+
+    def __init__(self, name: str, choices: Iterable[str]) -> None:
+        super().__init__(f"unknown preset {name!r}; available: {', '.join(choices)}")
+
+
+class UnknownVariant(ChronoForestError):
+    """No planner variant of that name."""
+
+    def __init__(self, name: str, choices: Iterable[str]) -> None:
+        super().__init__(f"unknown variant {name!r}; available: {', '.join(choices)}")
+
+
+class BadDataset(ChronoForestError):
+    """A dataset file is truncated, foreign, wrongly shaped or holds NaN."""
+
+
+class BadCheckpoint(ChronoForestError):
+    """A checkpoint is missing, corrupt or belongs to another preset."""
+
+
+class BadResult(ChronoForestError):
+    """A saved plan or record cannot be read."""
+
+
+class FetchFailed(ChronoForestError):
+    """An official dataset could not be downloaded."""
