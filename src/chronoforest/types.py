@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -47,7 +48,8 @@ class Problem:
             key = tuple(np.round(point, 9))
             if key in seen:
                 raise InvalidProblem(
-                    f"{seen[key]} and {name} are both at {_show(point)}; every anchor needs a place of its own"
+                    f"{seen[key]} and {name} are both at {_show(point)}; "
+                    "every anchor needs a place of its own"
                 )
             seen[key] = name
 
@@ -129,7 +131,7 @@ class JointRoute:
     @cached_property
     def legs(self) -> tuple[Pair, ...]:
         """Adj(π): the K + M adjacent pairs."""
-        return tuple(Pair(a, b) for order in self.orders for a, b in zip(order, order[1:], strict=False))
+        return tuple(Pair(a, b) for order in self.orders for a, b in pairwise(order))
 
     def cost(self, matrix: FloatArray) -> float:
         """Sum of an [A, A] cost matrix over the legs."""
