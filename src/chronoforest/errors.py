@@ -31,6 +31,13 @@ class UnknownVariant(ChronoForestError):
         super().__init__(f"unknown variant {name!r}; available: {', '.join(choices)}")
 
 
+class UnknownEnvironment(ChronoForestError):
+    """No maze, environment or dataset of that name."""
+
+    def __init__(self, name: str, choices: Iterable[str]) -> None:
+        super().__init__(f"unknown environment {name!r}; available: {', '.join(choices)}")
+
+
 class BadDataset(ChronoForestError):
     """A dataset file is truncated, foreign, wrongly shaped or holds NaN."""
 
@@ -45,3 +52,7 @@ class BadResult(ChronoForestError):
 
 class FetchFailed(ChronoForestError):
     """An official dataset could not be downloaded."""
+
+
+class CannotWrite(ChronoForestError):
+    """A file could not be written: a full disk, a missing permission or a path that is taken."""
