@@ -5,20 +5,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from chronoforest.errors import InvalidProblem
+from chronoforest.errors import InvalidParameter, InvalidProblem
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
+
+ScalarOrArray = TypeVar("ScalarOrArray", float, FloatArray)
 
 
 @dataclass(frozen=True)
@@ -222,6 +224,58 @@ class RoundStats:
     num_expanded: int
     num_nodes: int
     seconds: float
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """How far the learned distance may be trusted, measured on dataset episodes and stored with it.
+
+    alpha: h(x) = x + αx². local_scale: s_local; the corrected prediction is Ĉ(x) = s_local·h(x).
+    local_ratios, all_ratios: the 5 % and 95 % quantiles of truth/Ĉ (eq. 38), over predictions up to
+    `local_window` steps and over all of them. local_error: rows (δ, ε_loc(δ)) of Assumption 3, both
+    rising: a prediction of at most δ steps is off by at most ε_loc(δ) steps.
+    """
+
+    alpha: float
+    local_scale: float
+    local_ratios: tuple[float, float]
+    all_ratios: tuple[float, float]
+    local_window: float
+    local_error: tuple[tuple[float, float], ...]
+
+    def __post_init__(self) -> None:
+        if not self.alpha >= 0:
+            raise InvalidParameter(f"alpha must be 0 or more, got {self.alpha}")
+        if not (self.local_scale > 0 and self.local_window > 0):
+            raise InvalidParameter(
+                "local_scale and local_window must be above 0, "
+                f"got {self.local_scale} and {self.local_window}"
+            )
+        for ratios in (self.local_ratios, self.all_ratios):
+            if not 0 <= ratios[0] <= ratios[1]:
+                raise InvalidParameter(f"ratios must be (low, high) with 0 <= low <= high, got {ratios}")
+        rows = np.array(self.local_error, dtype=np.float64).reshape(-1, 2)
+        if not (np.diff(rows, axis=0, prepend=0.0) >= 0).all():
+            raise InvalidParameter(f"local_error must have rising rows (gap, error), got {self.local_error}")
+
+    def inflate(self, gap: ScalarOrArray) -> ScalarOrArray:
+        """h(x) = x + αx², the near-conservative cost of a gap (eq. 3), elementwise."""
+        return gap + self.alpha * gap * gap
+
+    def error_within(self, gap: float) -> float:
+        """ε_loc(gap): the tabulated envelope of the next larger δ; infinite beyond the table (eq. 14)."""
+        return next((error for threshold, error in self.local_error if gap <= threshold), float("inf"))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Calibration:
+        """The inverse of `to_dict`, also after a round trip through JSON's lists."""
+        pairs = {name: tuple(values[name]) for name in ("local_ratios", "all_ratios")}
+        rows = tuple((float(gap), float(error)) for gap, error in values["local_error"])
+        return cls(**{**values, **pairs, "local_error": rows})
 
 
 class Distance(Protocol):
