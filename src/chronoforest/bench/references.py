@@ -1,6 +1,6 @@
-"""What plans are measured against, from the map: shortest ways over cells, and at any angle with a clearance.
+"""What plans are measured against, from the map: shortest ways over cells, and at any angle with clearance.
 
-Privileged; only scoring reads it. The entrances of portals count as walls, since a plan cannot choose its exit.
+Privileged; only scoring reads it. Portal entrances count as walls, since a plan cannot choose the exit.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ MAX_TESTS = 2_000_000
 class Geodesics:
     """Shortest any-angle paths that keep a square clearance from the walls: the walls' boxes grow by it.
 
-    A shortest path bends only at convex corners of the grown walls, so it is a start, some corners and a goal.
-    corners: [C, 2] world units; lengths: [C, C] between corners; predecessors: [C, C] the corner before the
-    last on the way, negative at its start. Points nearer to a wall than the clearance first step away from it.
+    A shortest path bends only at convex corners of the grown walls. corners: [C, 2] world units;
+    lengths: [C, C] between corners; predecessors: [C, C] the corner before the last on the way, negative
+    at its start. Points nearer to a wall than the clearance first step away from it.
     """
 
     clearance: float
@@ -53,7 +53,7 @@ class Geodesics:
 
     def path(self, start: ArrayLike, goal: ArrayLike) -> FloatArray:
         """[T, 2] vertices of a shortest path; InvalidProblem where there is no way."""
-        given = _points(self.is_blocked, [start, goal])
+        given = _points(self.is_blocked, np.array([start, goal], dtype=np.float64))
         inside = self._stepped_away(given)
         bends = self.corners[self._bends(inside)]
         path = np.concatenate([given[:1], inside[:1], bends, inside[1:], given[1:]])
@@ -78,7 +78,6 @@ class Geodesics:
         return chain[::-1]
 
     def _visible_lengths(self, starts: FloatArray, ends: FloatArray) -> FloatArray:
-        """[n, 2] × [m, 2] → [n, m] straight lengths, infinite where a grown wall is in between."""
         return _visible_lengths(self.is_blocked, self.clearance, starts, ends)
 
     def _stepped_away(self, points: FloatArray) -> FloatArray:
@@ -173,7 +172,7 @@ def _convex_corners(is_blocked: BoolArray, clearance: float) -> FloatArray:
 def _visible_lengths(
     is_blocked: BoolArray, clearance: float, starts: FloatArray, ends: FloatArray
 ) -> FloatArray:
-    """[n, 2] × [m, 2] → [n, m] straight lengths, infinite where a wall grown by the clearance is in between."""
+    """[n, 2] × [m, 2] → [n, m] straight lengths, infinite where a grown wall is in between."""
     walls = cell_centre(np.argwhere(is_blocked))
     lengths = np.linalg.norm(starts[:, None] - ends, axis=-1)
     num_rows = max(1, MAX_TESTS // max(1, len(ends) * len(walls)))

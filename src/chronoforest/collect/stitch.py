@@ -42,9 +42,15 @@ Progress = Callable[[int, int], None]
 class Expert(Protocol):
     """Walks a body in a direction; must be picklable."""
 
-    name: str
-    noise: float
-    """Standard deviation of the Gaussian noise added to its actions."""
+    @property
+    def name(self) -> str:
+        """What a file's metadata calls it."""
+        ...
+
+    @property
+    def noise(self) -> float:
+        """Standard deviation of the Gaussian noise added to its actions."""
+        ...
 
     def __call__(self, proprioception: FloatArray, direction: FloatArray) -> FloatArray:
         """Observation without x, y [D - 2] and a unit direction [2] → action [A]."""
@@ -61,6 +67,17 @@ class PointExpert:
     def __call__(self, proprioception: FloatArray, direction: FloatArray) -> FloatArray:
         """The direction."""
         return direction
+
+
+def expert_for(name: str) -> Expert:
+    """The expert that walks the body of a dataset."""
+    body = world(name).body
+    if body not in EXPERTS:
+        raise InvalidParameter(f"no expert walks the {body} yet; available: {', '.join(EXPERTS)}")
+    return EXPERTS[body]
+
+
+EXPERTS: dict[str, Expert] = {"point": PointExpert()}
 
 
 @dataclass(frozen=True)

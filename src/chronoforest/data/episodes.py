@@ -201,4 +201,5 @@ def _span(array: Float32Array) -> str:
 def _origin(metadata: Mapping[str, Any]) -> str:
     if not metadata:
         return "an OGBench file without metadata"
-    return ", ".join(f"{key} {value}" for key, value in metadata.items() if not isinstance(value, dict))
+    facts = ((key.replace("_", " "), value) for key, value in metadata.items() if not isinstance(value, dict))
+    return "; ".join(f"{key}: {value}" for key, value in facts)

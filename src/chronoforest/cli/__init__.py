@@ -1,0 +1,92 @@
+"""The command line: finds the verb, lets tyro read its arguments from the function's signature, runs it.
+
+A verb's module is imported only when the verb is used, so that `--help` does not wait for torch or MuJoCo.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any
+
+from chronoforest.errors import ChronoForestError
+
+FAILED, INTERRUPTED = 2, 130
+
+
+@dataclass(frozen=True)
+class Verb:
+    """A command: where its function is (`module:function`) and one line about it."""
+
+    target: str
+    summary: str
+
+    def load(self) -> Callable[..., Any]:
+        """Import the function; its arguments are the command's, its return value the exit code or None."""
+        module, _, function = self.target.partition(":")
+        loaded: Callable[..., Any] = getattr(importlib.import_module(module), function)
+        return loaded
+
+
+VERBS: dict[str, Verb] = {
+    "data generate": Verb("chronoforest.cli.data:generate", "record a dataset by OGBench's protocol"),
+    "data fetch": Verb("chronoforest.cli.data:fetch", "download an official dataset"),
+    "data inspect": Verb("chronoforest.cli.data:inspect", "describe a dataset and draw its coverage"),
+    "train all": Verb("chronoforest.cli.train:everything", "learn all models of a preset"),
+    "train density": Verb("chronoforest.cli.train:density", "tabulate where the recordings went"),
+    "train distance": Verb("chronoforest.cli.train:distance", "learn the temporal distance"),
+    "train denoiser": Verb("chronoforest.cli.train:denoiser", "learn to generate segments"),
+    "train tracker": Verb("chronoforest.cli.train:tracker", "learn to follow a path"),
+}
+"""Every command by the words that call it."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; returns 0, or 2 after an error that was explained, or 130 after ctrl-C."""
+    try:
+        return _dispatch(list(sys.argv[1:] if argv is None else argv))
+    except ChronoForestError as error:
+        print(f"chronoforest: {error}", file=sys.stderr)
+        return FAILED
+    except KeyboardInterrupt:
+        print("chronoforest: interrupted; what was saved so far is kept", file=sys.stderr)
+        return INTERRUPTED
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
+
+
+def _dispatch(arguments: list[str]) -> int:
+    if arguments == ["--version"]:
+        print(f"chronoforest {version('chronoforest')}")
+        return 0
+    for num_words in (2, 1):
+        name = " ".join(arguments[:num_words])
+        if name in VERBS:
+            return _call(name, arguments[num_words:])
+    return _help([word for word in arguments if word not in ("-h", "--help")])
+
+
+def _call(name: str, arguments: list[str]) -> int:
+    import tyro
+
+    return int(tyro.cli(VERBS[name].load(), prog=f"chronoforest {name}", args=arguments) or 0)
+
+
+def _help(words: list[str]) -> int:
+    """List the commands below the words given; unknown words are an error."""
+    prefix = " ".join(words)
+    verbs = {name: verb for name, verb in VERBS.items() if not words or name.startswith(f"{prefix} ")}
+    if not verbs:
+        raise ChronoForestError(f"unknown command {prefix!r}; available: {', '.join(VERBS)}")
+    print(_listing(verbs))
+    return 0
+
+
+def _listing(verbs: Mapping[str, Verb]) -> str:
+    width = max(map(len, verbs))
+    lines = [f"  {name:<{width}}  {verb.summary}" for name, verb in verbs.items()]
+    head = ["usage: chronoforest COMMAND …", "", *lines]
+    return "\n".join([*head, "", "`chronoforest COMMAND --help` tells what a command takes."])

@@ -1,0 +1,76 @@
+"""`chronoforest data`: record, download and look at datasets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from tyro.conf import Positional, arg
+
+DATA_FOLDER = Path("data")
+
+Name = Annotated[Positional[str], arg(metavar="NAME")]
+File = Annotated[Positional[Path], arg(metavar="FILE")]
+
+
+def generate(
+    name: Name,
+    out_dir: Path = DATA_FOLDER,
+    seed: int = 0,
+    workers: int | None = None,
+    episodes: int = 5000,
+    val_episodes: int = 500,
+) -> None:
+    """Record the training and the validation file of a dataset by OGBench's protocol.
+
+    The same seed gives the same files whatever the number of workers. Interrupted with ctrl-C, the same
+    command continues.
+
+    Args:
+        name: dataset, such as pointmaze-giant-stitch-v0.
+        out_dir: folder for NAME.npz and NAME-val.npz.
+        seed: whole number that determines every episode.
+        workers: processes; all cores unless told.
+        episodes: training episodes.
+        val_episodes: validation episodes.
+    """
+    from chronoforest.cli.progress import bar
+    from chronoforest.collect.stitch import Recipe, expert_for
+    from chronoforest.collect.stitch import generate as record
+
+    for split, suffix, count in (("train", "", episodes), ("val", "-val", val_episodes)):
+        recipe = Recipe(name, split, count, seed, expert_for(name))
+        out = out_dir / f"{name}{suffix}.npz"
+        with bar(out.name, "episodes") as on_progress:
+            is_new = record(recipe, out, workers, on_progress)
+        print(f"{out}: {'written' if is_new else 'was there already, kept'}")
+
+
+def fetch(name: Name, out_dir: Path = DATA_FOLDER) -> None:
+    """Download the official training and validation files of a dataset.
+
+    Args:
+        name: dataset, such as pointmaze-giant-stitch-v0.
+        out_dir: folder for NAME.npz and NAME-val.npz.
+    """
+    from chronoforest.collect.fetch import fetch as download
+
+    for path in download(name, out_dir):
+        print(f"{path}: there")
+
+
+def inspect(file: File, png: Path | None = None) -> None:
+    """Print what a dataset holds and draw where it went.
+
+    Args:
+        file: an official or generated .npz.
+        png: where to draw the coverage; FILE with the ending .png unless told.
+    """
+    from chronoforest.data.episodes import load
+    from chronoforest.report.coverage import draw_coverage
+
+    episodes = load(file)
+    print(episodes.summary())
+    picture = png if png is not None else file.with_suffix(".png")
+    draw_coverage(episodes, picture, title=file.stem)
+    print(f"{'coverage':<12} {picture}")

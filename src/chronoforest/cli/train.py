@@ -1,0 +1,114 @@
+"""`chronoforest train`: learn a preset's models from recordings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import tyro
+
+if TYPE_CHECKING:
+    from chronoforest.models.fit import ModelParams
+    from chronoforest.models.train import TrainParams
+
+
+@dataclass(frozen=True)
+class TrainOptions:
+    """What to train on and where.
+
+    Args:
+        preset: one of the named configurations, such as pointmaze-giant-stitch-v0.
+        data: folder with PRESET.npz and PRESET-val.npz (`chronoforest data generate`).
+        out: folder for the checkpoints; runs/PRESET unless told.
+        device: cpu, cuda, or auto for the best there is.
+        resume: continue saved runs in the same folder as if they had never stopped.
+        steps: shorter or longer training than the preset's.
+        batch: another batch size than the preset's.
+        seed: another seed than the preset's 0.
+        checkpoint_seconds: how often a running training is saved.
+    """
+
+    preset: str
+    data: Path = Path("data")
+    out: Path | None = None
+    device: str = "auto"
+    resume: bool = False
+    steps: int | None = None
+    batch: int | None = None
+    seed: int = 0
+    checkpoint_seconds: float = 60.0
+
+
+Options = Annotated[TrainOptions, tyro.conf.arg(name="")]
+
+
+def density(options: Options) -> None:
+    """Tabulate where the recordings went."""
+    _train(options, ("density",))
+
+
+def distance(options: Options) -> None:
+    """Train the temporal distance."""
+    _train(options, ("distance",))
+
+
+def denoiser(options: Options) -> None:
+    """Train the denoiser (its sampled figures need the density and the distance in the same folder)."""
+    _train(options, ("denoiser",))
+
+
+def tracker(options: Options) -> None:
+    """Train the tracker."""
+    _train(options, ("tracker",))
+
+
+def everything(options: Options) -> None:
+    """Train density, distance, denoiser and tracker, in this order."""
+    _train(options, ("density", "distance", "denoiser", "tracker"))
+
+
+def _train(options: TrainOptions, kinds: tuple[str, ...]) -> None:
+    import shlex
+    import sys
+
+    from chronoforest.cli.progress import training_bar
+    from chronoforest.data.episodes import load
+    from chronoforest.models.fit import FITS, Recordings, Run
+    from chronoforest.models.train import pick_device
+    from chronoforest.presets import get_preset
+
+    preset = get_preset(options.preset)
+    device = pick_device(options.device)
+    recordings = Recordings(
+        load(options.data / f"{preset.name}.npz"), load(options.data / f"{preset.name}-val.npz")
+    )
+    params = _adjusted(preset.models, options)
+    folder = options.out or Path("runs") / preset.name
+    for kind in kinds:
+        with training_bar(f"{preset.name} {kind}") as on_progress:
+            command = shlex.join(["chronoforest", *sys.argv[1:]])
+            run = Run(folder, preset.name, device, options.resume, command, on_progress)
+            figures = FITS[kind](recordings, params, run)
+        shown = ", ".join(f"{name} {value:.4g}" for name, value in figures.items())
+        print(f"{folder / kind}.safetensors: {shown}", flush=True)
+
+
+def _adjusted(params: ModelParams, options: TrainOptions) -> ModelParams:
+    """The preset's parameters with the command line's steps, batch and seed."""
+
+    def adjusted(training: TrainParams) -> TrainParams:
+        return replace(
+            training,
+            num_steps=options.steps or training.num_steps,
+            batch=options.batch or training.batch,
+            seed=options.seed,
+            checkpoint_seconds=options.checkpoint_seconds,
+        )
+
+    return replace(
+        params,
+        denoiser_training=adjusted(params.denoiser_training),
+        distance_training=adjusted(params.distance_training),
+        tracker_training=adjusted(params.tracker_training),
+    )

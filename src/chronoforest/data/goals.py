@@ -1,0 +1,66 @@
+"""Hindsight goals: which state of the recordings a transition is asked to reach."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+
+from chronoforest.errors import InvalidParameter
+
+
+@dataclass(frozen=True)
+class GoalParams:
+    """Share of goals from the same recording's future (geometric with `discount`), the rest uniform."""
+
+    future_share: float = 0.625
+    discount: float = 0.99
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.future_share <= 1.0:
+            raise InvalidParameter(f"future_share must lie in [0, 1], got {self.future_share}")
+        if not 0.0 < self.discount < 1.0:
+            raise InvalidParameter(f"discount must lie in (0, 1), got {self.discount}")
+
+
+@dataclass(frozen=True)
+class Transitions:
+    """A batch: state, next_state, goal [n, D]; action [n, A]; is_goal [n] where state and goal are one."""
+
+    state: torch.Tensor
+    next_state: torch.Tensor
+    action: torch.Tensor
+    goal: torch.Tensor
+    is_goal: torch.Tensor
+
+
+def draw_transitions(
+    tracks: torch.Tensor, actions: torch.Tensor, num_draws: int, params: GoalParams
+) -> Transitions:
+    """tracks [E, T, D], actions [E, T, A] → relabelled transitions."""
+    num_episodes, num_steps, _ = tracks.shape
+    device = tracks.device
+    episode = torch.randint(num_episodes, (num_draws,), device=device)
+    step = torch.randint(num_steps - 1, (num_draws,), device=device)
+    goal_episode, goal_step = _draw_goals(episode, step, num_episodes, num_steps, params)
+    return Transitions(
+        state=tracks[episode, step],
+        next_state=tracks[episode, step + 1],
+        action=actions[episode, step],
+        goal=tracks[goal_episode, goal_step],
+        is_goal=(goal_episode == episode) & (goal_step == step),
+    )
+
+
+def _draw_goals(
+    episode: torch.Tensor, step: torch.Tensor, num_episodes: int, num_steps: int, params: GoalParams
+) -> tuple[torch.Tensor, torch.Tensor]:
+    draws, device = len(episode), episode.device
+    uniform = torch.rand(draws, device=device).clamp_min(1e-7)
+    ahead = 1 + torch.floor(torch.log(uniform) / math.log(params.discount)).long()
+    future = torch.clamp(step + ahead, max=num_steps - 1)
+    is_future = torch.rand(draws, device=device) < params.future_share
+    other_episode = torch.randint(num_episodes, (draws,), device=device)
+    other_step = torch.randint(num_steps, (draws,), device=device)
+    return torch.where(is_future, episode, other_episode), torch.where(is_future, future, other_step)

@@ -1,0 +1,105 @@
+"""How far the learned distance may be trusted, measured on recorded episodes (paper appendix, eq. 37–39)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import spearmanr
+
+from chronoforest.errors import InvalidParameter
+from chronoforest.types import Calibration, Distance, FloatArray
+
+ERROR_GAPS = (5.0, 10.0, 20.0, 30.0, 50.0)
+
+
+@dataclass(frozen=True)
+class CalibrationParams:
+    """Pairs drawn from recordings, the local window in steps, and the share of costs h should cover."""
+
+    num_pairs: int = 20_000
+    local_window: float = 50.0
+    coverage: float = 0.95
+    arrival_radius: float = 1.0
+    jump: float = 1.5
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.coverage < 1.0:
+            raise InvalidParameter(f"coverage must lie in (0, 1), got {self.coverage}")
+
+
+@dataclass(frozen=True)
+class StepPairs:
+    """Two states of one recording and the steps between them: source, target [n, 2]; steps [n]."""
+
+    source: FloatArray
+    target: FloatArray
+    steps: FloatArray
+
+
+def draw_step_pairs(xy: FloatArray, params: CalibrationParams) -> StepPairs:
+    """Pairs from the moving part of recordings xy [E, T, 2].
+
+    What comes after arrival (recordings park at their goals) or runs across a jump says nothing about
+    travel time and is left out.
+    """
+    rng = np.random.default_rng(params.seed)
+    is_near_end = np.linalg.norm(xy - xy[:, -1:], axis=-1) < params.arrival_radius
+    arrival = np.maximum(np.argmax(is_near_end, axis=1), 1)
+    jumps = np.linalg.norm(np.diff(xy, axis=1), axis=-1) > params.jump
+    num_jumps = np.concatenate([np.zeros((len(xy), 1), dtype=int), np.cumsum(jumps, axis=1)], axis=1)
+    episode = rng.integers(len(xy), size=params.num_pairs)
+    first = np.floor(rng.random(params.num_pairs) * arrival[episode]).astype(int)
+    ahead = 1 + np.floor(rng.random(params.num_pairs) * (arrival[episode] - first)).astype(int)
+    last = np.minimum(first + ahead, arrival[episode])
+    keep = (last > first) & (num_jumps[episode, first] == num_jumps[episode, last])
+    episode, first, last = episode[keep], first[keep], last[keep]
+    return StepPairs(
+        xy[episode, first].astype(float), xy[episode, last].astype(float), (last - first).astype(float)
+    )
+
+
+def predict(distance: Distance, pairs: StepPairs) -> FloatArray:
+    """The learned distance of each pair, [n] steps."""
+    return distance.between(distance.encode(pairs.source), distance.encode(pairs.target))
+
+
+def calibrate(predicted: FloatArray, steps: FloatArray, params: CalibrationParams) -> Calibration:
+    """Fit local scale, α and the error bands to predictions [n] and recorded steps [n]."""
+    is_local = (predicted <= params.local_window) & (predicted > 1.0) & (steps > 1.0)
+    local_scale = (
+        float(np.exp(np.log(steps[is_local] / predicted[is_local]).mean())) if is_local.any() else 1.0
+    )
+    alpha = covering_alpha(predicted, steps / local_scale, params.coverage)
+    ratio = steps / (local_scale * (predicted + alpha * predicted**2)).clip(1e-6)
+    error = np.abs(local_scale * predicted - steps)
+    envelope = [(gap, _quantile(error[predicted <= gap], params.coverage)) for gap in ERROR_GAPS]
+    rising = np.maximum.accumulate([value for _, value in envelope])
+    return Calibration(
+        alpha=alpha,
+        local_scale=local_scale,
+        local_ratios=_band(ratio[is_local]),
+        all_ratios=_band(ratio[predicted > 1.0]),
+        local_window=params.local_window,
+        local_error=tuple((gap, float(value)) for gap, value in zip(ERROR_GAPS, rising, strict=True)),
+    )
+
+
+def covering_alpha(predicted: FloatArray, steps: FloatArray, coverage: float) -> float:
+    """Smallest α ≥ 0 for which x + αx² reaches `coverage` of the recorded steps."""
+    needed = (steps - predicted) / np.maximum(predicted, 1.0) ** 2
+    return max(0.0, _quantile(needed[predicted > 10.0], coverage))
+
+
+def rank_correlation(predicted: FloatArray, steps: FloatArray) -> float:
+    """Spearman's ρ of predictions with recorded steps."""
+    return float(spearmanr(predicted, steps).statistic)
+
+
+def _band(ratio: FloatArray) -> tuple[float, float]:
+    return _quantile(ratio, 0.05), _quantile(ratio, 0.95)
+
+
+def _quantile(values: FloatArray, share: float) -> float:
+    return float(np.quantile(values, share)) if len(values) else 0.0

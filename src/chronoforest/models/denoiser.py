@@ -1,0 +1,180 @@
+"""The trajectory denoiser: a small non-causal transformer that predicts clean frames from noisy ones."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+
+from chronoforest.data.scaling import Scaling
+from chronoforest.data.windows import WindowParams, draw_windows
+from chronoforest.errors import InvalidParameter
+from chronoforest.models import schedule
+
+
+@dataclass(frozen=True)
+class DenoiserParams:
+    """Architecture: `frames_per_token` frames make a token; one more token holds the boundary frame."""
+
+    frame_dim: int = 2
+    frames_per_token: int = 10
+    width: int = 128
+    num_layers: int = 12
+    num_heads: int = 8
+    feed_forward: int = 512
+
+    def __post_init__(self) -> None:
+        if self.width % self.num_heads or self.width % 2:
+            raise InvalidParameter(
+                f"width must be even and a multiple of num_heads, got {self.width} and {self.num_heads}"
+            )
+
+    def num_tokens(self, horizon: int) -> int:
+        """The boundary token and the generated ones."""
+        if horizon % self.frames_per_token:
+            raise InvalidParameter(
+                f"horizon must be a multiple of frames_per_token {self.frames_per_token}, got {horizon}"
+            )
+        return 1 + horizon // self.frames_per_token
+
+
+class Denoiser(nn.Module):
+    """x̂_0 = f(X_t, levels): tokens [n, t, frames × dims] and their noise levels [n, t] → clean tokens.
+
+    Frames are normalised by `scaling`, which travels with the weights.
+    """
+
+    def __init__(self, params: DenoiserParams, horizon: int, scaling: Scaling) -> None:
+        super().__init__()
+        token_dim = params.frames_per_token * params.frame_dim
+        self.params = params
+        self.horizon = horizon
+        self.scaling = scaling
+        self.embed = nn.Linear(token_dim, params.width)
+        self.position = nn.Parameter(0.02 * torch.randn(params.num_tokens(horizon), params.width))
+        self.level = nn.Sequential(
+            nn.Linear(params.width, params.width), nn.SiLU(), nn.Linear(params.width, params.width)
+        )
+        self.blocks = nn.ModuleList(_Block(params) for _ in range(params.num_layers))
+        self.norm = nn.LayerNorm(params.width)
+        self.head = nn.Linear(params.width, token_dim)
+
+    def forward(self, tokens: torch.Tensor, levels: torch.Tensor) -> torch.Tensor:
+        """Shapes as the class says; the blocks run in bfloat16 on CUDA, the ends always in float32."""
+        hidden = self.embed(tokens) + self.position + self.level(_waves(levels, self.params.width))
+        with torch.autocast(tokens.device.type, torch.bfloat16, enabled=tokens.is_cuda):
+            for block in self.blocks:
+                hidden = block(hidden)
+        clean: torch.Tensor = self.head(self.norm(hidden.float()))
+        return clean
+
+
+class _Block(nn.Module):
+    """Pre-norm attention and feed-forward; plain attention is faster than fused kernels at five tokens."""
+
+    def __init__(self, params: DenoiserParams) -> None:
+        super().__init__()
+        self.num_heads = params.num_heads
+        self.norm_attention = nn.LayerNorm(params.width)
+        self.queries_keys_values = nn.Linear(params.width, 3 * params.width)
+        self.merge = nn.Linear(params.width, params.width)
+        self.norm_feed = nn.LayerNorm(params.width)
+        self.feed = nn.Sequential(
+            nn.Linear(params.width, params.feed_forward),
+            nn.GELU(),
+            nn.Linear(params.feed_forward, params.width),
+        )
+
+    def forward(self, hidden: torch.Tensor) -> torch.Tensor:
+        """Shapes as the class says."""
+        hidden = hidden + self._attend(self.norm_attention(hidden))
+        return hidden + self.feed(self.norm_feed(hidden))
+
+    def _attend(self, hidden: torch.Tensor) -> torch.Tensor:
+        rows, tokens, width = hidden.shape
+        split = self.queries_keys_values(hidden).view(rows, tokens, 3, self.num_heads, -1)
+        query, key, value = split.permute(2, 0, 3, 1, 4)
+        weights = torch.softmax(query @ key.transpose(-1, -2) * query.shape[-1] ** -0.5, dim=-1)
+        mixed: torch.Tensor = self.merge((weights @ value).transpose(1, 2).reshape(rows, tokens, width))
+        return mixed
+
+
+def _waves(levels: torch.Tensor, width: int) -> torch.Tensor:
+    """Sinusoidal features of the noise level, [..., width]."""
+    rate = torch.exp(torch.arange(width // 2, device=levels.device) * (-math.log(1e4) / (width // 2 - 1)))
+    angle = levels.unsqueeze(-1).float() * rate
+    return torch.cat([angle.sin(), angle.cos()], dim=-1)
+
+
+def to_tokens(window: torch.Tensor, frames_per_token: int) -> torch.Tensor:
+    """[n, 1 + horizon, d], boundary first → [n, t, frames × d]; the boundary frame fills its token."""
+    rows, _, dims = window.shape
+    boundary = window[:, :1].expand(rows, frames_per_token, dims)
+    return torch.cat([boundary, window[:, 1:]], dim=1).reshape(rows, -1, frames_per_token * dims)
+
+
+def to_window(tokens: torch.Tensor, frames_per_token: int) -> torch.Tensor:
+    """The inverse of `to_tokens`: [n, t, frames × d] → [n, 1 + horizon, d]."""
+    frames = tokens.reshape(len(tokens), tokens.shape[1] * frames_per_token, -1)
+    return torch.cat([frames[:, :1], frames[:, frames_per_token:]], dim=1)
+
+
+def mirror(tokens: torch.Tensor, frame_dim: int) -> torch.Tensor:
+    """Read the same frames in the opposite order: first token last, last frame first."""
+    rows, num_tokens, _ = tokens.shape
+    return tokens.reshape(rows, -1, frame_dim).flip(1).reshape(rows, num_tokens, -1)
+
+
+@dataclass(frozen=True)
+class LevelMix:
+    """Shares of the noise patterns in a batch; what is left over has a clean boundary and free levels."""
+
+    independent: float = 0.30
+    leaving: float = 0.40
+    arriving: float = 0.15
+
+    def __post_init__(self) -> None:
+        if min(self.independent, self.leaving, self.arriving) < 0 or self.rest < -1e-9:
+            raise InvalidParameter(f"the shares of a LevelMix must lie in [0, 1] and sum to ≤ 1, got {self}")
+
+    @property
+    def rest(self) -> float:
+        """Share of windows whose boundary is clean and whose other levels are independent."""
+        return 1.0 - self.independent - self.leaving - self.arriving
+
+
+def draw_batch(
+    tracks: torch.Tensor, num_rows: int, window: WindowParams, params: DenoiserParams, mix: LevelMix
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Clean tokens [n, t, f] and noise levels [n, t], one block of rows for each pattern of the mix.
+
+    An arriving window is a leaving window of the reversed recording, read backward: the network always
+    sees time running forward.
+    """
+    num_independent = round(num_rows * mix.independent)
+    num_arriving = round(num_rows * mix.arriving)
+    num_leaving = round(num_rows * mix.leaving)
+    num_forward = num_rows - num_arriving
+    levels = torch.randint(
+        1, schedule.NUM_LEVELS + 1, (num_rows, params.num_tokens(window.horizon)), device=tracks.device
+    )
+    levels[num_independent:, 0] = 0
+    shared = slice(num_independent, num_independent + num_leaving)
+    levels[shared, 1:] = levels[shared, 1:2].clone()
+    levels[num_forward:, 1:] = levels[num_forward:, 1:2].clone()
+    leaving = to_tokens(draw_windows(tracks, num_forward, window), params.frames_per_token)
+    arriving = to_tokens(draw_windows(tracks.flip(1), num_arriving, window), params.frames_per_token)
+    tokens = torch.cat([leaving, mirror(arriving, params.frame_dim)])
+    return tokens, torch.cat([levels[:num_forward], levels[num_forward:].flip(1)])
+
+
+def denoising_loss(
+    model: nn.Module, tokens: torch.Tensor, levels: torch.Tensor, signal: torch.Tensor
+) -> torch.Tensor:
+    """Squared error of x̂_0, Min-SNR weighted (clip 5), averaged over the tokens that carry noise."""
+    noisy = schedule.add_noise(tokens, levels, signal)
+    error = (model(noisy, levels) - tokens).square().mean(dim=-1)
+    weight = schedule.signal_to_noise(signal[levels]).clamp(max=5.0) * (levels > 0)
+    return (weight * error).sum() / (levels > 0).sum()

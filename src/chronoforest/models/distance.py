@@ -1,0 +1,238 @@
+"""Temporal distance: how many steps the recordings need from one state to another."""
+
+from __future__ import annotations
+
+import copy
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+
+from chronoforest.data.goals import Transitions
+from chronoforest.data.scaling import Scaling
+from chronoforest.errors import InvalidParameter
+from chronoforest.types import FloatArray
+
+
+@dataclass(frozen=True)
+class DistanceParams:
+    """Architecture and objective.
+
+    is_directed: V = −‖ReLU(ψ(s) − φ(g))‖ instead of −‖φ(s) − φ(g)‖.
+    averages_luck: regress Q(s, a, g) and fit V to it by expectile, so that only the choice of action is
+    optimised, never the luck of a transition; otherwise V is backed up by expectile directly.
+    reach: largest distance in steps that can be stated; V is clamped there so that the logarithm exists.
+    """
+
+    state_dim: int = 2
+    action_dim: int = 2
+    is_directed: bool = False
+    averages_luck: bool = True
+    discount: float = 0.995
+    expectile: float = 0.95
+    num_features: int = 32
+    shortest_period: float = 8.0
+    longest_period: float = 64.0
+    width: int = 512
+    num_layers: int = 3
+    latent: int = 32
+    reach: float = 800.0
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.discount < 1.0:
+            raise InvalidParameter(f"discount must lie in (0, 1), got {self.discount}")
+        if not 0.5 <= self.expectile < 1.0:
+            raise InvalidParameter(f"expectile must lie in [0.5, 1), got {self.expectile}")
+        if self.reach <= 0:
+            raise InvalidParameter(f"reach must be positive, got {self.reach}")
+
+    @property
+    def largest_value(self) -> float:
+        """‖·‖ at `reach` steps: (1 − γ^reach) / (1 − γ)."""
+        return (1.0 - self.discount**self.reach) / (1.0 - self.discount)
+
+
+def _mlp(inputs: int, width: int, num_layers: int, outputs: int) -> nn.Sequential:
+    layers: list[nn.Module] = []
+    for layer in range(num_layers):
+        layers += [nn.Linear(inputs if layer == 0 else width, width), nn.GELU(), nn.LayerNorm(width)]
+    return nn.Sequential(*layers, nn.Linear(width, outputs))
+
+
+class StateFeatures(nn.Module):
+    """Standardised state and random Fourier features of its plane: [n, D] → [n, D + 2 · num_features]."""
+
+    frequency: torch.Tensor
+
+    def __init__(self, params: DistanceParams, scaling: Scaling) -> None:
+        super().__init__()
+        self.scaling = copy.deepcopy(scaling)
+        angle = 2.0 * math.pi * torch.rand(params.num_features)
+        span = math.log(params.longest_period / params.shortest_period)
+        period = params.shortest_period * torch.exp(span * torch.rand(params.num_features))
+        waves = 2.0 * math.pi * torch.stack([angle.cos(), angle.sin()]) / period
+        self.register_buffer("frequency", waves)
+
+    def forward(self, states: torch.Tensor) -> torch.Tensor:
+        """Shapes as the class says."""
+        phase = states[..., :2] @ self.frequency
+        return torch.cat([self.scaling.normalise(states), phase.sin(), phase.cos()], dim=-1)
+
+
+class ValueNet(nn.Module):
+    """Twin encoders; codes are [n, twins × roles × latent] with roles (ψ, φ) when directed, (φ) otherwise."""
+
+    def __init__(self, params: DistanceParams, scaling: Scaling) -> None:
+        super().__init__()
+        self.params = params
+        self.features = StateFeatures(params, scaling)
+        inputs = params.state_dim + 2 * params.num_features
+        self.num_roles = 2 if params.is_directed else 1
+        self.encoders = nn.ModuleList(
+            _mlp(inputs, params.width, params.num_layers, params.latent) for _ in range(2 * self.num_roles)
+        )
+
+    def encode(self, states: torch.Tensor) -> torch.Tensor:
+        """[n, D] → [n, 2, roles, latent]."""
+        features = self.features(states)
+        codes = torch.stack([encoder(features) for encoder in self.encoders], dim=-2)
+        return codes.unflatten(-2, (2, self.num_roles))
+
+    def norms(self, source: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+        """−V of both twins, [..., 2], from codes that broadcast."""
+        difference = source[..., 0, :] - target[..., -1, :]
+        if self.params.is_directed:
+            difference = torch.relu(difference)
+        return (difference.square().sum(dim=-1) + 1e-6).sqrt()
+
+    def values(self, states: torch.Tensor, goals: torch.Tensor) -> torch.Tensor:
+        """V of both twins: [n, D] × [n, D] → [n, 2]."""
+        return -self.norms(self.encode(states), self.encode(goals))
+
+    def to_steps(self, norms: torch.Tensor) -> torch.Tensor:
+        """d = log(1 + (1−γ)V) / log γ of the twins' mean, [..., 2] → [...]; the one place V is clamped."""
+        value = norms.mean(dim=-1).clamp(max=self.params.largest_value)
+        return torch.log1p(-(1.0 - self.params.discount) * value) / math.log(self.params.discount)
+
+
+class ActionValueNet(nn.Module):
+    """Twin Q(s, a, g): [n, D], [n, A], [n, D] → [n, 2]."""
+
+    def __init__(self, params: DistanceParams, scaling: Scaling) -> None:
+        super().__init__()
+        self.features = StateFeatures(params, scaling)
+        inputs = 2 * (params.state_dim + 2 * params.num_features) + params.action_dim
+        self.heads = nn.ModuleList(_mlp(inputs, params.width, params.num_layers, 1) for _ in range(2))
+
+    def forward(self, state: torch.Tensor, action: torch.Tensor, goal: torch.Tensor) -> torch.Tensor:
+        """Shapes as the class says."""
+        inputs = torch.cat([self.features(state), action, self.features(goal)], dim=-1)
+        return torch.cat([head(inputs) for head in self.heads], dim=-1)
+
+
+class DistanceLearner(nn.Module):
+    """The networks that train together and their slowly moving averages."""
+
+    def __init__(self, params: DistanceParams, scaling: Scaling) -> None:
+        super().__init__()
+        self.params = params
+        self.value = ValueNet(params, scaling)
+        self.value_average = copy.deepcopy(self.value).requires_grad_(False)
+        if params.averages_luck:
+            self.action_value = ActionValueNet(params, scaling)
+            self.action_value_average = copy.deepcopy(self.action_value).requires_grad_(False)
+
+    def averages(self) -> list[tuple[nn.Module, nn.Module]]:
+        """(network, its average) pairs."""
+        pairs: list[tuple[nn.Module, nn.Module]] = [(self.value, self.value_average)]
+        if self.params.averages_luck:
+            pairs.append((self.action_value, self.action_value_average))
+        return pairs
+
+    def loss(self, batch: Transitions) -> torch.Tensor:
+        """The temporal-difference objective of the chosen form."""
+        reward = batch.is_goal.float() - 1.0
+        keep = self.params.discount * (1.0 - batch.is_goal.float())
+        with torch.no_grad():
+            next_value = self.value_average.values(batch.next_state, batch.goal).amin(dim=-1)
+            backup = (reward + keep * next_value).unsqueeze(-1)
+        values = self.value.values(batch.state, batch.goal)
+        if not self.params.averages_luck:
+            return expectile_loss(backup - values, self.params.expectile)
+        with torch.no_grad():
+            choice = self.action_value_average(batch.state, batch.action, batch.goal).amin(dim=-1)
+        action_values = self.action_value(batch.state, batch.action, batch.goal)
+        regression = (backup - action_values).square().mean()
+        return regression + expectile_loss(choice.unsqueeze(-1) - values, self.params.expectile)
+
+
+def expectile_loss(error: torch.Tensor, expectile: float) -> torch.Tensor:
+    """|τ − 1(error < 0)| · error², averaged."""
+    weight = torch.where(error < 0, 1.0 - expectile, expectile)
+    return (weight * error.square()).mean()
+
+
+class TemporalDistance:
+    """A trained distance behind the planner's `Distance` protocol; NumPy outside, torch inside."""
+
+    def __init__(self, net: ValueNet, device: torch.device | str = "cpu") -> None:
+        self.net = net.to(device).eval().requires_grad_(False)
+        self.device = torch.device(device)
+        self.reach = net.params.reach
+
+    def encode(self, points: FloatArray) -> NDArray[Any]:
+        """[n, 2] → [n, F] float32 codes."""
+        with torch.no_grad():
+            codes: NDArray[Any] = self.net.encode(self._tensor(points)).flatten(1).cpu().numpy()
+        return codes
+
+    def between(self, source_codes: NDArray[Any], target_codes: NDArray[Any]) -> FloatArray:
+        """[n, F] × [n, F] → [n] steps."""
+        with torch.no_grad():
+            norms = self.net.norms(self._codes(source_codes), self._codes(target_codes))
+            return _to_numpy(self.net.to_steps(norms))
+
+    def pairwise(self, source_codes: NDArray[Any], target_codes: NDArray[Any]) -> FloatArray:
+        """[n, F] × [m, F] → [n, m] steps, a few source rows at a time so that memory stays small."""
+        if len(source_codes) == 0 or len(target_codes) == 0:
+            return np.zeros((len(source_codes), len(target_codes)))
+        source, target = self._codes(source_codes), self._codes(target_codes)
+        with torch.no_grad():
+            if self.net.params.is_directed:
+                rows = max(1, 200_000 // len(target))
+                norms = torch.cat([self.net.norms(part[:, None], target) for part in source.split(rows)])
+            else:
+                near, far = (codes[:, :, 0].transpose(0, 1) for codes in (source, target))
+                norms = torch.cdist(near, far).permute(1, 2, 0)
+            return _to_numpy(self.net.to_steps(norms))
+
+    def downhill(
+        self, points: torch.Tensor, targets: torch.Tensor, is_incoming: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Steps left and the unit direction that lowers them fastest, at `points` [n, 2] world units.
+
+        The distance runs from the point to its target, or from the target to the point where incoming.
+        """
+        with torch.enable_grad():
+            points = points.detach().requires_grad_(True)
+            moving, fixed = self.net.encode(points), self.net.encode(targets)
+            flag = is_incoming[:, None, None, None]
+            norms = self.net.norms(torch.where(flag, fixed, moving), torch.where(flag, moving, fixed))
+            (slope,) = torch.autograd.grad(norms.sum(), points)
+        direction = -slope / (slope.norm(dim=-1, keepdim=True) + 1e-8)
+        return self.net.to_steps(norms.detach()), direction
+
+    def _tensor(self, points: FloatArray) -> torch.Tensor:
+        return torch.as_tensor(np.asarray(points, dtype=np.float32), device=self.device)
+
+    def _codes(self, codes: NDArray[Any]) -> torch.Tensor:
+        return torch.as_tensor(codes, device=self.device).view(len(codes), 2, self.net.num_roles, -1)
+
+
+def _to_numpy(values: torch.Tensor) -> FloatArray:
+    array: FloatArray = values.double().cpu().numpy()
+    return array

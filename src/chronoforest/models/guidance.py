@@ -1,0 +1,101 @@
+"""Corrections of the denoised segment x̂_0: the paper's three scores and their gradients (appendix A)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+
+from chronoforest.errors import InvalidParameter
+
+
+@dataclass(frozen=True)
+class GuidanceParams:
+    """How a segment is steered.
+
+    reliable: beyond this many steps the target is approached in a straight line instead of along −∇d.
+    spread: `ramp` moves every frame, 0 at the boundary and 1 at the tail; `sparse` moves the tail alone, as
+    the paper writes it. inject: `clean` corrects x̂_0; `noisy` sends the score's gradient through the network.
+    step_rate, largest_step: η = min(largest_step, step_rate · √((1−ᾱ)/ᾱ)).
+    """
+
+    reliable: float = 200.0
+    spread: Literal["ramp", "sparse"] = "ramp"
+    inject: Literal["clean", "noisy"] = "clean"
+    anchor_weight: float = 0.1
+    rdf_weight: float = 1.0
+    rdf_radius: float = 2.0
+    step_rate: float = 0.2
+    largest_step: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.spread not in ("ramp", "sparse"):
+            raise InvalidParameter(f"spread must be 'ramp' or 'sparse', got {self.spread!r}")
+        if self.inject not in ("clean", "noisy"):
+            raise InvalidParameter(f"inject must be 'clean' or 'noisy', got {self.inject!r}")
+        if self.rdf_radius <= 0:
+            raise InvalidParameter(f"rdf_radius must be positive, got {self.rdf_radius}")
+
+
+def step_size(signal: torch.Tensor, params: GuidanceParams) -> torch.Tensor:
+    """η at signal level ᾱ."""
+    return (params.step_rate * ((1.0 - signal) / signal).sqrt()).clamp(max=params.largest_step)
+
+
+def goal_score(tail: torch.Tensor, direction: torch.Tensor) -> torch.Tensor:
+    """U_goal = ⟨tail, sg(direction)⟩, [n, 2] × [n, 2] → [n]."""
+    return (tail * direction.detach()).sum(dim=-1)
+
+
+def anchor_score(head: torch.Tensor, boundary: torch.Tensor) -> torch.Tensor:
+    """U_anchor = −‖head − sg(boundary)‖², [n]."""
+    return -(head - boundary.detach()).square().sum(dim=-1)
+
+
+def anchor_gradient(head: torch.Tensor, boundary: torch.Tensor) -> torch.Tensor:
+    """∂U_anchor / ∂head."""
+    return -2.0 * (head - boundary)
+
+
+def rdf_score(tail: torch.Tensor, head: torch.Tensor, radius: float) -> torch.Tensor:
+    """U_rdf = ψ(‖tail − sg(head)‖) with ψ(d) = −exp(−d²/2σ²)/(d + ε), [n]."""
+    gap = _gap(tail, head.detach())
+    return -torch.exp(-gap.square() / (2.0 * radius**2)) / (gap + _SOFT)
+
+
+def rdf_gradient(tail: torch.Tensor, head: torch.Tensor, radius: float) -> torch.Tensor:
+    """∂U_rdf / ∂tail: pushes the tail away from its head, and only while it is near."""
+    gap = _gap(tail, head).unsqueeze(-1)
+    bell = torch.exp(-gap.square() / (2.0 * radius**2))
+    slope = bell * (gap / radius**2 / (gap + _SOFT) + (gap + _SOFT) ** -2)
+    return slope * (tail - head) / gap
+
+
+def frame_weights(num_frames: int, params: GuidanceParams, like: torch.Tensor) -> torch.Tensor:
+    """How much of the tail's correction each frame after the boundary receives, [num_frames]."""
+    if params.spread == "ramp":
+        return torch.arange(1, num_frames + 1, dtype=like.dtype, device=like.device) / num_frames
+    return torch.cat([like.new_zeros(num_frames - 1), like.new_ones(1)])
+
+
+def correction(
+    window: torch.Tensor, direction: torch.Tensor, scale: torch.Tensor, params: GuidanceParams
+) -> torch.Tensor:
+    """Unscaled step of the generated frames, in world units: [n, 1 + frames, 2] → [n, frames, 2].
+
+    direction [n, 2] is the unit goal direction at the tail, scale [n] its strength; an unguided row
+    (scale 0) is left alone by all three terms.
+    """
+    boundary, head, tail = window[:, 0], window[:, 1], window[:, -1]
+    push = scale[:, None] * direction + params.rdf_weight * rdf_gradient(tail, boundary, params.rdf_radius)
+    moved = frame_weights(window.shape[1] - 1, params, window)[None, :, None] * push[:, None]
+    moved[:, 0] += params.anchor_weight * anchor_gradient(head, boundary)
+    return moved * (scale > 0)[:, None, None]
+
+
+_SOFT = 0.1
+
+
+def _gap(tail: torch.Tensor, head: torch.Tensor) -> torch.Tensor:
+    return (tail - head).norm(dim=-1).clamp_min(1e-6)

@@ -1,0 +1,143 @@
+"""Guided sampling of segments: DDIM on all tokens together, corrected on x̂_0 at every step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+import torch
+
+from chronoforest.errors import InvalidParameter
+from chronoforest.models import guidance, schedule
+from chronoforest.models.denoiser import Denoiser, mirror, to_tokens, to_window
+from chronoforest.models.distance import TemporalDistance
+from chronoforest.models.guidance import GuidanceParams
+from chronoforest.types import FloatArray, Query
+
+
+@dataclass(frozen=True)
+class SamplerParams:
+    """num_steps denoising steps; randomness is DDIM's η (0 is deterministic given the first noise)."""
+
+    num_steps: int = 20
+    randomness: float = 0.0
+    guidance: GuidanceParams = field(default_factory=GuidanceParams)
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.num_steps <= schedule.NUM_LEVELS:
+            raise InvalidParameter(f"num_steps must lie in [1, {schedule.NUM_LEVELS}], got {self.num_steps}")
+        if not 0.0 <= self.randomness <= 1.0:
+            raise InvalidParameter(f"randomness must lie in [0, 1], got {self.randomness}")
+
+
+class SegmentSampler:
+    """The planner's `Sampler`: one batched call for all leaves, each row with its own target."""
+
+    def __init__(
+        self,
+        net: Denoiser,
+        distance: TemporalDistance,
+        params: SamplerParams,
+        device: torch.device | str = "cpu",
+    ) -> None:
+        self.net = net.to(device).eval().requires_grad_(False)
+        self.scaling = self.net.scaling
+        self.distance = distance
+        self.params = params
+        self.device = torch.device(device)
+        self.horizon = net.horizon
+        self.signal = schedule.signal_table(self.device)
+
+    def __call__(self, query: Query, rng: np.random.Generator) -> FloatArray:
+        """[n, horizon + 1, 2] world units, outward from the boundary."""
+        rows = _Rows(
+            boundary=self._tensor(query.boundary),
+            target=self._tensor(query.target),
+            is_incoming=torch.as_tensor(query.is_incoming, device=self.device),
+            scale=self._tensor(query.guidance),
+        )
+        shape = (len(query), self.horizon, query.boundary.shape[1])
+        frames = self._tensor(rng.standard_normal(shape))
+        with torch.no_grad():
+            for level, next_level in pairwise(schedule.sampling_levels(self.params.num_steps)):
+                frames = self._step(frames, rows, level, next_level, rng)
+        window = torch.cat([rows.boundary[:, None], self.scaling.restore(frames)], dim=1)
+        segments: FloatArray = window.double().cpu().numpy()
+        return segments
+
+    def _step(
+        self, frames: torch.Tensor, rows: _Rows, level: int, next_level: int, rng: np.random.Generator
+    ) -> torch.Tensor:
+        signal, next_signal = self.signal[level], self.signal[next_level]
+        if self.params.guidance.inject == "noisy":
+            frames = self._inject(frames, rows, level)
+            clean = self._denoise(frames, rows, level)
+        else:
+            clean = self._denoise(frames, rows, level)
+            clean = clean + self._correction(clean, rows, signal) / self.scaling.std
+        noise = (frames - signal.sqrt() * clean) / (1.0 - signal).sqrt()
+        fresh = (
+            self.params.randomness
+            * (((1.0 - next_signal) / (1.0 - signal)) * (1.0 - signal / next_signal)).clamp_min(0.0).sqrt()
+        )
+        frames = next_signal.sqrt() * clean + (1.0 - next_signal - fresh.square()).clamp_min(0).sqrt() * noise
+        if self.params.randomness > 0:
+            frames = frames + fresh * self._tensor(rng.standard_normal(frames.shape))
+        return frames
+
+    def _denoise(self, frames: torch.Tensor, rows: _Rows, level: int) -> torch.Tensor:
+        """x̂_0 of the generated frames [n, horizon, d], normalised."""
+        dims, per_token = frames.shape[-1], self.net.params.frames_per_token
+        window = torch.cat([self.scaling.normalise(rows.boundary)[:, None], frames], dim=1)
+        tokens = to_tokens(window, per_token)
+        levels = torch.full(tokens.shape[:2], level, device=self.device)
+        levels[:, 0] = 0
+        flip = rows.is_incoming
+        if flip.any():
+            tokens = torch.where(flip[:, None, None], mirror(tokens, dims), tokens)
+            levels = torch.where(flip[:, None], levels.flip(1), levels)
+        clean = self.net(tokens, levels)
+        if flip.any():
+            clean = torch.where(flip[:, None, None], mirror(clean, dims), clean)
+        return to_window(clean, per_token)[:, 1:]
+
+    def _correction(self, clean: torch.Tensor, rows: _Rows, signal: torch.Tensor) -> torch.Tensor:
+        """η · ∇U on the generated frames, world units; only the guided rows are computed."""
+        moved = torch.zeros_like(clean)
+        guided = torch.nonzero(rows.scale > 0).squeeze(-1)
+        if len(guided) == 0:
+            return moved
+        boundary, target = rows.boundary[guided], rows.target[guided]
+        window = torch.cat([boundary[:, None], self.scaling.restore(clean[guided])], dim=1)
+        steps_left, downhill = self.distance.downhill(window[:, -1], target, rows.is_incoming[guided])
+        straight = target - window[:, -1]
+        straight = straight / (straight.norm(dim=-1, keepdim=True) + 1e-8)
+        is_far = (steps_left > self.params.guidance.reliable)[:, None]
+        direction = torch.where(is_far, straight, downhill)
+        step = guidance.correction(window, direction, rows.scale[guided], self.params.guidance)
+        moved[guided] = guidance.step_size(signal, self.params.guidance) * step
+        return moved
+
+    def _inject(self, frames: torch.Tensor, rows: _Rows, level: int) -> torch.Tensor:
+        """Appendix B's alternative: X_t + Jᵀ(η ∇U), the correction sent back through the network."""
+        with torch.enable_grad():
+            frames = frames.detach().requires_grad_(True)
+            clean = self._denoise(frames, rows, level)
+            step = self._correction(clean.detach(), rows, self.signal[level])
+            wanted = (step / self.scaling.std).detach()
+            (pulled,) = torch.autograd.grad((clean * wanted).sum(), frames)
+        return (frames + pulled).detach()
+
+    def _tensor(self, values: FloatArray) -> torch.Tensor:
+        return torch.as_tensor(np.asarray(values, dtype=np.float32), device=self.device)
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """A query on the device: boundary, target [n, 2] world units; is_incoming, scale [n]."""
+
+    boundary: torch.Tensor
+    target: torch.Tensor
+    is_incoming: torch.Tensor
+    scale: torch.Tensor

@@ -1,0 +1,135 @@
+"""The four files of a preset's weights: what is written for each model, and how it is put together again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from chronoforest.data.scaling import Scaling
+from chronoforest.errors import BadCheckpoint
+from chronoforest.models import checkpoint
+from chronoforest.models.denoiser import Denoiser, DenoiserParams
+from chronoforest.models.density import GridDensity
+from chronoforest.models.distance import DistanceParams, TemporalDistance, ValueNet
+from chronoforest.models.sampler import SamplerParams, SegmentSampler
+from chronoforest.models.tracker import Actor, SubgoalTracker, TrackerParams
+from chronoforest.types import Calibration
+
+KINDS = ("density", "distance", "denoiser", "tracker")
+
+Tensors = Mapping[str, torch.Tensor]
+Card = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Models:
+    """Everything the planner and the execution learned from the recordings."""
+
+    sampler: SegmentSampler
+    distance: TemporalDistance
+    calibration: Calibration
+    density: GridDensity
+    tracker: SubgoalTracker
+
+
+def model_path(folder: Path, kind: str) -> Path:
+    """Where a finished model lies."""
+    return folder / f"{kind}.safetensors"
+
+
+def load_models(
+    folder: Path, preset: str, sampler: SamplerParams, device: torch.device | str = "cpu"
+) -> Models:
+    """All four models of a preset, each checked to belong to it."""
+    for kind in KINDS:
+        found = checkpoint.read(model_path(folder, kind), kind)[1].get("preset")
+        if found != preset:
+            raise BadCheckpoint(
+                f"{model_path(folder, kind)} was trained for {found!r}, not for {preset!r}; "
+                f"train it with `chronoforest train all --preset {preset}`"
+            )
+    distance, fitted = load_distance(folder, device)
+    return Models(
+        sampler=SegmentSampler(load_denoiser(folder), distance, sampler, device),
+        distance=distance,
+        calibration=fitted,
+        density=load_density(folder),
+        tracker=load_tracker(folder),
+    )
+
+
+def save_density(folder: Path, density: GridDensity, card: Card) -> None:
+    """Tables in half precision and bits."""
+    tensors = {
+        "log_table": torch.as_tensor(density.log_table).half(),
+        "support": torch.as_tensor(density.support),
+        "origin": torch.as_tensor(density.origin),
+        "cell": torch.tensor(density.cell, dtype=torch.float64),
+    }
+    checkpoint.write(model_path(folder, "density"), tensors, card)
+
+
+def load_density(folder: Path) -> GridDensity:
+    """The density of a folder."""
+    path = model_path(folder, "density")
+    tensors, _ = checkpoint.read(path, "density")
+    try:
+        table = tensors["log_table"].double().numpy()
+        return GridDensity(
+            tensors["origin"].numpy(),
+            float(tensors["cell"]),
+            table,
+            tensors["support"].numpy().astype(np.bool_),
+        )
+    except KeyError as error:
+        raise BadCheckpoint(f"{path} lacks {error}") from error
+
+
+def save_distance(folder: Path, tensors: Tensors, card: Card) -> None:
+    """The averaged value network with its calibration."""
+    checkpoint.write(model_path(folder, "distance"), tensors, card)
+
+
+def load_distance(folder: Path, device: torch.device | str = "cpu") -> tuple[TemporalDistance, Calibration]:
+    """The distance of a folder and its calibration."""
+    path = model_path(folder, "distance")
+    tensors, card = checkpoint.read(path, "distance")
+    params = DistanceParams(**card["params"])
+    net = ValueNet(params, Scaling.unit(params.state_dim))
+    checkpoint.fill(net, tensors, path)
+    return TemporalDistance(net, device), Calibration.from_dict(card["calibration"])
+
+
+def save_denoiser(folder: Path, tensors: Tensors, card: Card) -> None:
+    """The averaged denoiser with the window it was cut for."""
+    checkpoint.write(model_path(folder, "denoiser"), tensors, card)
+
+
+def load_denoiser(folder: Path) -> Denoiser:
+    """The denoiser of a folder."""
+    path = model_path(folder, "denoiser")
+    tensors, card = checkpoint.read(path, "denoiser")
+    params = DenoiserParams(**card["params"])
+    net = Denoiser(params, card["window"]["horizon"], Scaling.unit(params.frame_dim))
+    checkpoint.fill(net, tensors, path)
+    return net
+
+
+def save_tracker(folder: Path, tensors: Tensors, card: Card) -> None:
+    """The averaged actor."""
+    checkpoint.write(model_path(folder, "tracker"), tensors, card)
+
+
+def load_tracker(folder: Path) -> SubgoalTracker:
+    """The tracker of a folder; it steps one state at a time, so it stays on the CPU."""
+    path = model_path(folder, "tracker")
+    tensors, card = checkpoint.read(path, "tracker")
+    params = TrackerParams(**card["params"])
+    actor = Actor(params, Scaling.unit(params.observation_dim))
+    checkpoint.fill(actor, tensors, path)
+    return SubgoalTracker(actor)

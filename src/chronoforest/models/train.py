@@ -1,0 +1,212 @@
+"""One training loop for every model: draw a batch, step, average, checkpoint; resumable to the bit."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from chronoforest.errors import BadCheckpoint, InvalidParameter
+from chronoforest.models import checkpoint
+
+
+@dataclass(frozen=True)
+class TrainParams:
+    """AdamW, warm-up, cosine to `final_share` of the rate; `average_rate` moves the averaged weights."""
+
+    num_steps: int
+    batch: int
+    learning_rate: float
+    warmup: int = 0
+    final_share: float = 0.01
+    weight_decay: float = 0.0
+    clip: float = math.inf
+    average_rate: float = 0.001
+    seed: int = 0
+    checkpoint_seconds: float = 60.0
+
+    def __post_init__(self) -> None:
+        if self.num_steps < 1 or self.batch < 1:
+            raise InvalidParameter(f"num_steps and batch must be ≥ 1, got {self.num_steps} and {self.batch}")
+        if self.learning_rate <= 0:
+            raise InvalidParameter(f"learning_rate must be positive, got {self.learning_rate}")
+
+    def rate(self, step: int) -> float:
+        """Learning rate at a step."""
+        if step < self.warmup:
+            return self.learning_rate * (step + 1) / self.warmup
+        done = (step - self.warmup) / max(self.num_steps - self.warmup, 1)
+        wave = 0.5 * (1.0 + math.cos(math.pi * done))
+        return self.learning_rate * (self.final_share + (1.0 - self.final_share) * wave)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Reported about once a second: mean loss since the last report and steps per second."""
+
+    step: int
+    num_steps: int
+    loss: float
+    rate: float
+
+
+ProgressCallback = Callable[[Progress], None]
+
+
+class Training:
+    """A run of the loop. On CUDA the whole step is captured once as a graph and replayed.
+
+    draw_loss draws a batch on the device and returns its loss; averages gives (network, its average) pairs
+    that move after every step; `about` identifies the run, so that another one is never continued by mistake.
+    """
+
+    def __init__(
+        self,
+        module: nn.Module,
+        draw_loss: Callable[[], torch.Tensor],
+        averages: Callable[[], list[tuple[nn.Module, nn.Module]]],
+        params: TrainParams,
+        device: torch.device,
+        about: dict[str, Any],
+    ) -> None:
+        self.module = module
+        self.draw_loss = draw_loss
+        self.averages = averages()
+        self.params = params
+        self.device = device
+        self.about = {"kind": "training", "params": asdict(params), **about}
+        self.step_index = 0
+        trainable = [p for p in module.parameters() if p.requires_grad]
+        self.rate = torch.tensor(params.rate(0), device=device)
+        self.optimizer = torch.optim.AdamW(
+            trainable, lr=self.rate, weight_decay=params.weight_decay, capturable=device.type == "cuda"
+        )
+        self.loss_sum = torch.zeros((), device=device)
+        self._materialise_optimizer(trainable)
+        self._replay: Callable[[], None] = self._step
+        if device.type == "cuda":
+            self._capture()
+
+    def run(self, path: Path, on_progress: ProgressCallback | None = None, until: int | None = None) -> None:
+        """Train up to step `until` (default: the end), saving to `path`; ctrl-C saves before it leaves."""
+        end = self.params.num_steps if until is None else min(until, self.params.num_steps)
+        saved_at = reported_at = time.monotonic()
+        reported_step = self.step_index
+        try:
+            while self.step_index < end:
+                self.rate.fill_(self.params.rate(self.step_index))
+                self._replay()
+                self.step_index += 1
+                if self.step_index % 20 and self.step_index < end:
+                    continue
+                now = time.monotonic()
+                if on_progress and (now - reported_at > 1.0 or self.step_index == end):
+                    done = max(self.step_index - reported_step, 1)
+                    loss = float(self.loss_sum) / done
+                    now = time.monotonic()
+                    on_progress(Progress(self.step_index, end, loss, done / (now - reported_at)))
+                    self.loss_sum.zero_()
+                    reported_at, reported_step = now, self.step_index
+                if now - saved_at > self.params.checkpoint_seconds:
+                    self.save(path)
+                    saved_at = now
+        finally:
+            self.save(path)
+
+    def save(self, path: Path) -> None:
+        """Write everything the next step depends on."""
+        checkpoint.write(path, self._state(), {**self.about, "step": self.step_index})
+
+    def resume(self, path: Path) -> None:
+        """Continue a saved run as if it had never stopped."""
+        tensors, about = checkpoint.read(path, "training")
+        for key in self.about:
+            if about.get(key) != self.about[key]:
+                raise BadCheckpoint(
+                    f"{path} was trained with {key} = {about.get(key)}, this run has {self.about[key]}; "
+                    "remove the file or use the same settings"
+                )
+        state = self._state()
+        if state.keys() != tensors.keys():
+            raise BadCheckpoint(f"{path} does not fit this model")
+        self._restore(tensors)
+        self.step_index = int(about["step"])
+
+    def _step(self) -> None:
+        self.optimizer.zero_grad(set_to_none=True)
+        loss = self.draw_loss()
+        loss.backward()
+        if math.isfinite(self.params.clip):
+            nn.utils.clip_grad_norm_(self.optimizer.param_groups[0]["params"], self.params.clip)
+        self.optimizer.step()
+        with torch.no_grad():
+            self.loss_sum += loss.detach()
+            for network, average in self.averages:
+                torch._foreach_lerp_(
+                    list(average.parameters()), list(network.parameters()), self.params.average_rate
+                )
+
+    def _materialise_optimizer(self, trainable: list[nn.Parameter]) -> None:
+        """Create the optimiser's tensors now (with a zero step), so that they can be saved and restored."""
+        self.rate.fill_(0.0)
+        for parameter in trainable:
+            parameter.grad = torch.zeros_like(parameter)
+        self.optimizer.step()
+        for state in self.optimizer.state.values():
+            for value in state.values():
+                value.zero_()
+
+    def _capture(self) -> None:
+        """Warm up, capture one step as a graph, then undo what the warm-up changed."""
+        before = {name: tensor.clone() for name, tensor in self._state().items()}
+        side = torch.cuda.Stream()
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            for _ in range(3):
+                self._step()
+        torch.cuda.current_stream().wait_stream(side)
+        self.optimizer.zero_grad(set_to_none=True)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            self._step()
+        self._replay = graph.replay
+        self._restore(before)
+        self.loss_sum.zero_()
+
+    def _state(self) -> dict[str, torch.Tensor]:
+        tensors = {f"module.{name}": value for name, value in self.module.state_dict().items()}
+        for index, state in enumerate(self.optimizer.state.values()):
+            tensors.update({f"optimizer.{index}.{name}": value for name, value in state.items()})
+        is_cuda = self.device.type == "cuda"
+        tensors["random"] = torch.cuda.get_rng_state(self.device) if is_cuda else torch.get_rng_state()
+        return tensors
+
+    def _restore(self, tensors: dict[str, torch.Tensor]) -> None:
+        """Copy in place: a captured graph keeps reading the same memory."""
+        with torch.no_grad():
+            for name, value in self._state().items():
+                if name != "random":
+                    value.copy_(tensors[name])
+        is_cuda = self.device.type == "cuda"
+        (torch.cuda.set_rng_state if is_cuda else torch.set_rng_state)(tensors["random"].cpu())
+
+
+def pick_device(name: str = "auto") -> torch.device:
+    """`auto` takes CUDA where there is one."""
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+    except RuntimeError as error:
+        raise InvalidParameter(f"device must be auto, cpu or cuda, got {name!r}") from error
+    if device.type == "cuda" and not torch.cuda.is_available():
+        raise InvalidParameter(
+            f"device {name!r} was asked for, but this machine has no CUDA; use cpu or auto"
+        )
+    return device

@@ -1,0 +1,149 @@
+"""What is known about every leg, and the cheapest way to chain legs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+import numpy as np
+from scipy.sparse.csgraph import csgraph_from_dense, floyd_warshall
+
+from chronoforest.types import Evidence, FloatArray, IntArray, Meeting, Pair, Witness
+
+_HOP_PENALTY = 1e-9  # relative to the largest cost: far above rounding, far below any real difference
+
+
+@dataclass(frozen=True)
+class Bridges:
+    """The direct-bridge state C_t, B_t, γ_t (eq. 4); all costs and gaps are in steps.
+
+    cost: [A, A] running minimum over root scores and witnesses, diagonal 0.
+    witness_cost, gap: [A, A] of the cheapest witness, infinite until one is found; a root score is none,
+    so `cost` may lie below `witness_cost`.
+    meetings: the cheapest of each pair, kept when the route leaves the pair.
+    """
+
+    cost: FloatArray
+    witness_cost: FloatArray
+    gap: FloatArray
+    meetings: Mapping[Pair, Meeting] = field(default_factory=dict)
+
+    @classmethod
+    def from_roots(cls, cost: FloatArray) -> Bridges:
+        """C_0 from root-to-root scores [A, A]; infinite where no bridge can exist."""
+        start = np.array(cost, dtype=np.float64)
+        np.fill_diagonal(start, 0.0)
+        return cls(start, np.full_like(start, np.inf), np.full_like(start, np.inf))
+
+    def updated(self, evidence: Evidence, is_reversible: bool) -> Bridges:
+        """C_t, B_t and γ_t after one round (eq. 4); a meeting is a witness too.
+
+        In a reversible world what is found for a leg is found for the leg back.
+        """
+        found = _both_ways(evidence) if is_reversible else evidence
+        return self._with_witnesses((*found.witnesses, *found.meetings))._with_meetings(found.meetings)
+
+    def _with_witnesses(self, witnesses: Iterable[Witness | Meeting]) -> Bridges:
+        witness_cost, gap = self.witness_cost.copy(), self.gap.copy()
+        for found in witnesses:
+            leg = found.pair.source, found.pair.target
+            if (found.cost, found.gap) < (witness_cost[leg], gap[leg]):
+                witness_cost[leg], gap[leg] = found.cost, found.gap
+        return replace(self, cost=np.minimum(self.cost, witness_cost), witness_cost=witness_cost, gap=gap)
+
+    def _with_meetings(self, meetings: Iterable[Meeting]) -> Bridges:
+        cheapest = dict(self.meetings)
+        for found in meetings:
+            if found.pair not in cheapest or found.cost < cheapest[found.pair].cost:
+                cheapest[found.pair] = found
+        return replace(self, meetings=cheapest)
+
+    @property
+    def met_cost(self) -> FloatArray:
+        """[A, A] cost of the meetings, infinite where there is none, diagonal 0."""
+        cost = np.full_like(self.cost, np.inf)
+        np.fill_diagonal(cost, 0.0)
+        for pair, meeting in self.meetings.items():
+            cost[pair.source, pair.target] = meeting.cost
+        return cost
+
+    def smallest_gap(self, pair: Pair) -> float:
+        """The smaller of γ_t and the meeting's gap: C_t is below both costs, so each bounds its error."""
+        gap = float(self.gap[pair.source, pair.target])
+        return min(gap, self.meetings[pair].gap) if pair in self.meetings else gap
+
+    def are_met(self, links: Iterable[Pair]) -> bool:
+        """Whether every link has a meeting."""
+        return all(link in self.meetings for link in links)
+
+
+@dataclass(frozen=True)
+class Closure:
+    """All-hop costs C̃ and the chains of anchors that attain them (eq. 5).
+
+    cost: [A, A]; predecessors: [A, A], the anchor before the column's on the way from the row's.
+    """
+
+    cost: FloatArray
+    predecessors: IntArray
+
+    def chain(self, pair: Pair) -> tuple[int, ...]:
+        """Anchors from source to target along a shortest path; the pair itself when there is none."""
+        if not np.isfinite(self.cost[pair.source, pair.target]):
+            return pair.source, pair.target
+        chain = [pair.target]
+        while chain[-1] != pair.source:
+            chain.append(int(self.predecessors[pair.source, chain[-1]]))
+        return tuple(reversed(chain))
+
+    def links(self, pair: Pair) -> tuple[Pair, ...]:
+        """The direct legs of the chain."""
+        return tuple(Pair(a, b) for a, b in pairwise(self.chain(pair)))
+
+    def links_of(self, legs: Iterable[Pair]) -> tuple[Pair, ...]:
+        """The links of several legs, each once, in the legs' order."""
+        return tuple(dict.fromkeys(link for leg in legs for link in self.links(leg)))
+
+
+def closure(cost: FloatArray) -> Closure:
+    """Floyd–Warshall closure of a direct matrix [A, A] (eq. 5).
+
+    Of chains that cost the same the one with the fewest hops is taken, so a direct link is never replaced
+    by an equal chain: the predecessors come from costs with a tiny penalty on every link.
+    """
+    finite = cost[np.isfinite(cost)]
+    penalty = _HOP_PENALTY * max(1.0, float(finite.max(initial=0.0)))
+    _, predecessors = _shortest_paths(cost + penalty)
+    shortest, _ = _shortest_paths(cost)
+    return Closure(shortest, predecessors)
+
+
+def direct(cost: FloatArray) -> Closure:
+    """The direct matrix in the closure's place, every leg its own chain (variant `direct-matrix`)."""
+    sources = np.arange(len(cost), dtype=np.int64)[:, None]
+    return Closure(cost.copy(), np.broadcast_to(sources, cost.shape))
+
+
+def _shortest_paths(cost: FloatArray) -> tuple[FloatArray, IntArray]:
+    # A dense graph would read a cost of 0 as "no link"; here only infinity means that.
+    graph = csgraph_from_dense(cost, null_value=np.inf)
+    shortest, predecessors = floyd_warshall(graph, return_predecessors=True)
+    return shortest, predecessors.astype(np.int64)
+
+
+def _both_ways(evidence: Evidence) -> Evidence:
+    back = (replace(found, pair=found.pair.reversed) for found in evidence.witnesses)
+    return Evidence(
+        witnesses=(*evidence.witnesses, *back),
+        meetings=(*evidence.meetings, *map(_mirrored, evidence.meetings)),
+    )
+
+
+def _mirrored(meeting: Meeting) -> Meeting:
+    return replace(
+        meeting,
+        pair=meeting.pair.reversed,
+        source_frame=meeting.target_frame,
+        target_frame=meeting.source_frame,
+    )

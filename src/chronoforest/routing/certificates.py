@@ -1,0 +1,109 @@
+"""What may be claimed about a leg and a route: widths and Theorem 1, with its premises checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from chronoforest.routing.bridges import Bridges, closure
+from chronoforest.routing.solver import best_two_costs
+from chronoforest.types import Calibration, FloatArray, JointRoute, Pair, Problem
+
+
+@dataclass(frozen=True)
+class RouteCertificate:
+    """How far a route may be above the best one, in steps, if the calibration holds (Assumptions 1–3).
+
+    closure_error: the worst error of a closure entry a route could use (eq. 20, 21).
+    bound: (K + M) · closure_error (Theorem 1, eq. 22).
+    margin: cost of the second-best route minus the best one's on the estimated closure (eq. 26).
+    uncertified: the pairs without a witness within τ (eq. 15 fails for them).
+    is_best_estimate: the route is a minimiser of the estimated costs (eq. 6); False when K > 12, where
+    that cannot be checked.
+    """
+
+    closure_error: float
+    bound: float
+    margin: float
+    uncertified: tuple[Pair, ...]
+    is_best_estimate: bool
+
+    @property
+    def premises_hold(self) -> bool:
+        """Whether eq. 15 holds for every pair and the route minimises eq. 6."""
+        return not self.uncertified and self.is_best_estimate and bool(np.isfinite(self.bound))
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the route is certainly the best one (eq. 31)."""
+        return self.premises_hold and self.bound < self.margin
+
+
+def width(gap: float, calibration: Calibration) -> float:
+    """W(ĝ) in steps: the 5–95 % band of what crossing a gap really costs (eq. 37–39)."""
+    if not np.isfinite(gap):
+        return float("inf")
+    is_local = gap <= calibration.local_window
+    low, high = calibration.local_ratios if is_local else calibration.all_ratios
+    return (high - low) * calibration.local_scale * calibration.inflate(gap)
+
+
+def link_error(gap: float, calibration: Calibration, certified_gap: float) -> float:
+    """ε_ij ≤ ε_loc(ĝ) + αĝ² (eq. 16, 17) for a witness within τ; infinite beyond."""
+    if gap > certified_gap:
+        return float("inf")
+    return calibration.error_within(gap) + calibration.alpha * gap**2
+
+
+def certify(
+    route: JointRoute, bridges: Bridges, problem: Problem, calibration: Calibration, certified_gap: float
+) -> RouteCertificate:
+    """Theorem 1 and Corollary 1 for the estimated costs.
+
+    The paper states both for the unknown best route and its unknown chains. Here the errors are bounded
+    for every pair, so that the same inequalities hold with the estimated margin: no route π is overrated
+    by more than the bound, J*(π) ≤ J_t(π) ≤ J*(π) + bound.
+    """
+    all_hop = closure(bridges.cost)
+    error = closure_error(bridges, problem, calibration, certified_gap)
+    best, second = best_two_costs(all_hop.cost, problem)
+    return RouteCertificate(
+        closure_error=error,
+        bound=(problem.num_waypoints + problem.num_agents) * error,
+        margin=second - best if np.isfinite(best) else float("nan"),
+        uncertified=_uncertified(bridges, certified_gap),
+        is_best_estimate=route.cost(all_hop.cost) <= best * (1 + 1e-9),
+    )
+
+
+def closure_error(
+    bridges: Bridges, problem: Problem, calibration: Calibration, certified_gap: float
+) -> float:
+    """The largest C̃_t − C̃* that the link errors allow over the legs a route could have (eq. 18–21).
+
+    A true direct cost is at least max(0, C_t − ε), so C̃* is at least the closure of those. That is never
+    worse than eq. 20: the difference is at most the hops of the lower chain times the error of a link.
+    """
+    lower = np.maximum(bridges.cost - _link_errors(bridges, calibration, certified_gap), 0.0)
+    upper_closure, lower_closure = closure(bridges.cost).cost, closure(lower).cost
+    rows, columns = np.nonzero(np.isfinite(upper_closure))
+    legs = [(i, j) for i, j in zip(rows, columns, strict=True) if problem.can_link(int(i), int(j))]
+    return float(max((upper_closure[leg] - lower_closure[leg] for leg in legs), default=0.0))
+
+
+def _link_errors(bridges: Bridges, calibration: Calibration, certified_gap: float) -> FloatArray:
+    errors = np.zeros_like(bridges.cost)
+    for pair in _possible_links(bridges):
+        errors[pair.source, pair.target] = link_error(bridges.smallest_gap(pair), calibration, certified_gap)
+    return errors
+
+
+def _uncertified(bridges: Bridges, certified_gap: float) -> tuple[Pair, ...]:
+    return tuple(p for p in _possible_links(bridges) if bridges.smallest_gap(p) > certified_gap)
+
+
+def _possible_links(bridges: Bridges) -> list[Pair]:
+    """Every ordered pair a chain could use: the closure may run through any anchor."""
+    rows, columns = np.nonzero(np.isfinite(bridges.cost) & ~np.eye(len(bridges.cost), dtype=bool))
+    return [Pair(int(i), int(j)) for i, j in zip(rows, columns, strict=True)]
