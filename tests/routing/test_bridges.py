@@ -1,0 +1,178 @@
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from routing_cases import meeting
+
+from chronoforest.routing.bridges import Bridges, closure, direct
+from chronoforest.types import Evidence, FloatArray, Pair, Witness
+
+quick = settings(deadline=None, derandomize=True, max_examples=60)
+costs = st.integers(2, 6).flatmap(
+    lambda n: arrays(np.float64, (n, n), elements=st.sampled_from([0.0, 1.0, 2.5, 3.0, 7.0, np.inf]))
+)
+findings = st.lists(
+    st.tuples(st.integers(0, 3), st.integers(0, 3), st.floats(0, 50), st.floats(0, 50), st.booleans()).filter(
+        lambda found: found[0] != found[1]
+    ),
+    max_size=8,
+)
+
+
+def with_zero_diagonal(cost: FloatArray) -> FloatArray:
+    return np.where(np.eye(len(cost), dtype=bool), 0.0, cost)
+
+
+def evidence_from(found: list[tuple[int, int, float, float, bool]]) -> Evidence:
+    return Evidence(
+        witnesses=tuple(Witness(Pair(i, j), cost, gap) for i, j, cost, gap, met in found if not met),
+        meetings=tuple(meeting(i, j, cost, gap) for i, j, cost, gap, met in found if met),
+    )
+
+
+@quick
+@given(costs)
+def test_closure_obeys_the_triangle_inequality_and_is_below_the_direct_costs(cost: FloatArray) -> None:
+    cost = with_zero_diagonal(cost)
+    short = closure(cost).cost
+    assert (short <= cost).all()
+    assert (np.diag(short) == 0).all()
+    assert (short[:, None, :] <= short[:, :, None] + short[None, :, :] + 1e-9).all()
+
+
+@quick
+@given(costs)
+def test_a_chain_costs_what_the_closure_says_and_visits_nothing_twice(cost: FloatArray) -> None:
+    cost = with_zero_diagonal(cost)
+    all_hop = closure(cost)
+    for i, j in np.argwhere(~np.eye(len(cost), dtype=bool)).tolist():
+        chain = all_hop.chain(Pair(i, j))
+        assert (chain[0], chain[-1]) == (i, j)
+        assert len(set(chain)) == len(chain)
+        total = sum(cost[link.source, link.target] for link in all_hop.links(Pair(i, j)))
+        np.testing.assert_allclose(total, all_hop.cost[i, j])
+
+
+@quick
+@given(costs)
+def test_a_direct_link_is_never_replaced_by_an_equal_chain(cost: FloatArray) -> None:
+    cost = with_zero_diagonal(cost)
+    all_hop = closure(cost)
+    for i, j in np.argwhere(all_hop.cost == cost).tolist():
+        if i != j:
+            assert all_hop.chain(Pair(i, j)) == (i, j)
+
+
+def test_of_equal_chains_the_shortest_wins() -> None:
+    """0 → 4 costs 4 through three links of 1, 1, 2 and through two links of 2."""
+    cost = with_zero_diagonal(np.full((5, 5), np.inf))
+    cost[0, 1], cost[1, 2], cost[2, 4] = 1.0, 1.0, 2.0
+    cost[0, 3], cost[3, 4] = 2.0, 2.0
+    assert closure(cost).chain(Pair(0, 4)) == (0, 3, 4)
+
+
+def test_rounding_does_not_prefer_a_chain() -> None:
+    """0.1 + 0.7 is below 0.8 by one rounding error only."""
+    cost = np.array([[0.0, 0.1, 0.8], [0.1, 0.0, 0.7], [0.8, 0.7, 0.0]])
+    assert cost[0, 1] + cost[1, 2] < cost[0, 2]
+    assert closure(cost).chain(Pair(0, 2)) == (0, 2)
+
+
+def test_a_link_of_cost_zero_is_a_link() -> None:
+    cost = np.array([[0.0, 0.0, 5.0], [9.0, 0.0, 0.0], [9.0, 9.0, 0.0]])
+    all_hop = closure(cost)
+    assert all_hop.cost[0, 2] == 0.0
+    assert all_hop.links(Pair(0, 2)) == (Pair(0, 1), Pair(1, 2))
+
+
+def test_an_unreachable_pair_is_its_own_chain() -> None:
+    all_hop = closure(with_zero_diagonal(np.full((3, 3), np.inf)))
+    assert np.isinf(all_hop.cost[0, 2])
+    assert all_hop.chain(Pair(0, 2)) == (0, 2)
+
+
+def test_the_direct_matrix_never_takes_a_detour() -> None:
+    cost = np.array([[0.0, 1.0, 9.0], [1.0, 0.0, 1.0], [9.0, 1.0, 0.0]])
+    assert direct(cost).chain(Pair(0, 2)) == (0, 2)
+    assert (direct(cost).cost == cost).all()
+    assert closure(cost).chain(Pair(0, 2)) == (0, 1, 2)
+
+
+def test_links_of_several_legs_are_listed_once() -> None:
+    cost = np.array([[0.0, 1.0, 9.0], [1.0, 0.0, 1.0], [9.0, 1.0, 0.0]])
+    links = closure(cost).links_of([Pair(0, 2), Pair(1, 2)])
+    assert links == (Pair(0, 1), Pair(1, 2))
+
+
+@quick
+@given(st.lists(findings, max_size=4), st.booleans())
+def test_costs_never_rise_and_the_gap_belongs_to_the_cheapest_witness(
+    rounds: list[list[tuple[int, int, float, float, bool]]], is_reversible: bool
+) -> None:
+    bridges = Bridges.from_roots(np.full((4, 4), 20.0))
+    seen: dict[Pair, list[tuple[float, float]]] = {}
+    for found in rounds:
+        previous, bridges = bridges, bridges.updated(evidence_from(found), is_reversible)
+        assert (bridges.cost <= previous.cost).all()
+        assert (bridges.witness_cost <= previous.witness_cost).all()
+        for i, j, cost, gap, _ in found:
+            for pair in (Pair(i, j), Pair(j, i))[: 1 + is_reversible]:
+                seen.setdefault(pair, []).append((cost, gap))
+    for pair, candidates in seen.items():
+        best_cost, best_gap = min(candidates)
+        assert bridges.cost[pair.source, pair.target] == min(20.0, best_cost)
+        assert bridges.gap[pair.source, pair.target] == best_gap
+
+
+def test_root_scores_are_no_witnesses() -> None:
+    bridges = Bridges.from_roots(np.full((3, 3), 5.0))
+    assert (np.diag(bridges.cost) == 0).all()
+    assert np.isinf(bridges.gap).all()
+
+
+def test_a_witness_above_an_optimistic_root_score_still_sets_the_gap() -> None:
+    found = Evidence(witnesses=(Witness(Pair(0, 1), 8.0, 3.0),))
+    bridges = Bridges.from_roots(np.full((2, 2), 5.0)).updated(found, is_reversible=False)
+    assert (bridges.cost[0, 1], bridges.gap[0, 1]) == (5.0, 3.0)
+
+
+def test_an_update_leaves_the_old_value_alone() -> None:
+    before = Bridges.from_roots(np.full((2, 2), 5.0))
+    before.updated(Evidence(meetings=(meeting(0, 1, 1.0),)), is_reversible=True)
+    assert before.cost[0, 1] == 5.0
+    assert not before.meetings
+
+
+def test_a_reversible_world_mirrors_meetings_with_their_frames_swapped() -> None:
+    bridges = Bridges.from_roots(np.full((2, 2), 50.0)).updated(
+        Evidence(meetings=(meeting(0, 1, 9.0, 2.0),)), is_reversible=True
+    )
+    there, back = bridges.meetings[Pair(0, 1)], bridges.meetings[Pair(1, 0)]
+    assert (back.source_frame, back.target_frame) == (there.target_frame, there.source_frame)
+    assert (bridges.cost[1, 0], bridges.gap[1, 0]) == (9.0, 2.0)
+
+
+def test_a_directed_world_mirrors_nothing() -> None:
+    bridges = Bridges.from_roots(np.full((2, 2), 50.0)).updated(
+        Evidence(meetings=(meeting(0, 1),)), is_reversible=False
+    )
+    assert Pair(1, 0) not in bridges.meetings
+    assert bridges.cost[1, 0] == 50.0
+
+
+def test_the_cheapest_meeting_is_kept() -> None:
+    bridges = Bridges.from_roots(np.full((2, 2), 50.0))
+    for cost in (9.0, 7.0, 8.0):
+        bridges = bridges.updated(Evidence(meetings=(meeting(0, 1, cost),)), is_reversible=False)
+    assert bridges.meetings[Pair(0, 1)].cost == 7.0
+    assert bridges.met_cost[0, 1] == 7.0
+    assert np.isinf(bridges.met_cost[1, 0])
+
+
+def test_the_smallest_gap_is_the_meetings_when_an_optimistic_witness_is_cheaper() -> None:
+    found = Evidence(witnesses=(Witness(Pair(0, 1), 5.0, 40.0),), meetings=(meeting(0, 1, 9.0, 2.0),))
+    bridges = Bridges.from_roots(np.full((2, 2), 50.0)).updated(found, is_reversible=False)
+    assert bridges.gap[0, 1] == 40.0
+    assert bridges.smallest_gap(Pair(0, 1)) == 2.0

@@ -1,0 +1,168 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from routing_cases import all_routes, make_problem, random_cost
+
+from chronoforest.errors import InvalidParameter, InvalidProblem
+from chronoforest.routing.solver import (
+    AutoSolver,
+    FixedOrder,
+    SolverParams,
+    check_route,
+    order_from_names,
+    second_best_margin,
+    solve_exact,
+    solve_pyvrp,
+)
+from chronoforest.types import FloatArray, JointRoute, Problem
+
+FEW_ITERATIONS = SolverParams(num_iterations=50)
+INSTANCES = [(seed, 1 + seed % 3, seed // 3 % 6, seed % 2 == 0) for seed in range(200)]
+
+
+def instance(
+    seed: int, num_agents: int, num_waypoints: int, is_symmetric: bool
+) -> tuple[Problem, FloatArray]:
+    problem = make_problem(num_agents, num_waypoints)
+    return problem, random_cost(problem.num_anchors, np.random.default_rng(seed), is_symmetric)
+
+
+def nearest_neighbour(cost: FloatArray, problem: Problem) -> JointRoute:
+    """The first agent always goes to the nearest waypoint left, the others stay idle."""
+    order, left = [problem.start_index(0)], set(problem.waypoint_indices)
+    while left:
+        order.append(min(left, key=lambda waypoint: cost[order[-1], waypoint]))
+        left.remove(order[-1])
+    idle = [(problem.start_index(m), problem.goal_index(m)) for m in range(1, problem.num_agents)]
+    return JointRoute(((*order, problem.goal_index(0)), *idle))
+
+
+def test_both_solvers_find_the_brute_force_optimum_on_200_small_instances() -> None:
+    for case in INSTANCES:
+        problem, cost = instance(*case)
+        best = min(route.cost(cost) for route in all_routes(problem))
+        for route in (solve_exact(cost, problem), solve_pyvrp(cost, problem, None, FEW_ITERATIONS)):
+            check_route(route, problem)
+            assert route.cost(cost) == pytest.approx(best), case
+
+
+def test_margin_is_the_brute_force_difference_of_the_two_best_routes() -> None:
+    for case in INSTANCES[::3]:
+        problem, cost = instance(*case)
+        costs = sorted(route.cost(cost) for route in all_routes(problem))
+        expected = costs[1] - costs[0] if len(costs) > 1 else np.inf
+        assert second_best_margin(cost, problem) == pytest.approx(expected), case
+
+
+def test_margin_is_nan_above_the_exact_limit_and_where_nothing_is_reachable() -> None:
+    large = make_problem(1, 13)
+    assert np.isnan(second_best_margin(np.ones((large.num_anchors,) * 2), large))
+    small = make_problem(1, 2)
+    assert np.isnan(second_best_margin(np.full((small.num_anchors,) * 2, np.inf), small))
+
+
+@pytest.mark.parametrize("max_exact", [0, 10])
+def test_an_idle_agent_goes_home_and_its_way_home_is_counted(max_exact: int) -> None:
+    """Agent 2 passes by the waypoint: its own way home is 90, through the waypoint 20."""
+    problem = make_problem(2, 1)
+    cost = np.full((5, 5), 100.0)
+    cost[0, 2], cost[2, 3], cost[0, 3] = 1.0, 1.0, 1.0
+    cost[1, 2], cost[2, 4], cost[1, 4] = 10.0, 10.0, 90.0
+    route = AutoSolver(SolverParams(max_exact=max_exact))(cost, problem, None)
+    assert route.named(problem) == [["S1", "G1"], ["S2", "W1", "G2"]]
+
+
+@pytest.mark.parametrize("num_agents", [1, 2])
+@pytest.mark.parametrize("is_symmetric", [True, False])
+def test_pyvrp_beats_nearest_neighbour_at_thirty_waypoints(num_agents: int, is_symmetric: bool) -> None:
+    problem, cost = instance(7, num_agents, 30, is_symmetric)
+    route = AutoSolver(SolverParams(num_iterations=200))(cost, problem, None)
+    check_route(route, problem)
+    assert route.cost(cost) <= nearest_neighbour(cost, problem).cost(cost)
+
+
+def test_pyvrp_from_a_previous_route_is_never_worse_than_it() -> None:
+    problem, cost = instance(11, 2, 30, True)
+    good = solve_pyvrp(cost, problem, None, SolverParams(num_iterations=300))
+    for previous in (good, nearest_neighbour(cost, problem)):
+        warm = solve_pyvrp(cost, problem, previous, SolverParams(num_iterations=1, seed=3))
+        assert warm.cost(cost) <= previous.cost(cost)
+
+
+def test_pyvrp_repeats_itself_for_one_seed() -> None:
+    problem, cost = instance(5, 2, 20, False)
+    first, second = (solve_pyvrp(cost, problem, None, FEW_ITERATIONS) for _ in range(2))
+    assert first == second
+
+
+def test_a_tie_keeps_the_previous_route() -> None:
+    problem = make_problem(1, 3)
+    previous = JointRoute(((0, 3, 1, 2, 4),))
+    assert solve_exact(np.ones((5, 5)), problem, previous) == previous
+
+
+@pytest.mark.parametrize("max_exact", [0, 10])
+def test_unreachable_costs_still_give_a_route_with_the_fewest_unreachable_legs(max_exact: int) -> None:
+    problem = make_problem(1, 2)
+    solver = AutoSolver(SolverParams(max_exact=max_exact, num_iterations=50))
+    cost = np.full((4, 4), np.inf)
+    check_route(solver(cost, problem, None), problem)
+    cost[0, 2], cost[2, 1] = 1000.0, 1000.0
+    assert solver(cost, problem, None).named(problem) == [["S1", "W2", "W1", "G1"]]
+
+
+def test_all_zero_costs_are_solved() -> None:
+    problem = make_problem(2, 3)
+    for max_exact in (0, 10):
+        route = AutoSolver(SolverParams(max_exact=max_exact, num_iterations=20))(
+            np.zeros((7, 7)), problem, None
+        )
+        check_route(route, problem)
+
+
+def test_a_fixed_order_ignores_the_costs() -> None:
+    problem, cost = instance(0, 2, 2, False)
+    route = order_from_names([["S1", "W2", "W1", "G1"], ["S2", "G2"]], problem)
+    assert FixedOrder(route)(cost, problem, None) == route
+    assert route.orders == ((0, 3, 2, 4), (1, 5))
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        [["S1", "W1", "G1"]],
+        [["S1", "W1", "W2", "G1"], ["S2", "W2", "G2"]],
+        [["S1", "W1", "G1"], ["S2", "G2"]],
+        [["S1", "W1", "W2", "G2"], ["S2", "G1"]],
+        [["S1"], ["S2", "W1", "W2", "G2"]],
+        [[], ["S2", "W1", "W2", "G2"]],
+    ],
+)
+def test_an_order_that_does_not_fit_the_problem_is_refused(names: list[list[str]]) -> None:
+    with pytest.raises(InvalidProblem, match="exactly once"):
+        order_from_names(names, make_problem(2, 2))
+
+
+def test_an_unknown_name_is_refused_with_the_names_that_exist() -> None:
+    with pytest.raises(InvalidProblem, match="'W9'; available: S1, W1, G1"):
+        order_from_names([["S1", "W9", "G1"]], make_problem(1, 1))
+
+
+def test_a_route_of_another_problem_is_refused() -> None:
+    with pytest.raises(InvalidProblem):
+        FixedOrder(JointRoute(((0, 1, 2),)))(np.zeros((4, 4)), make_problem(1, 2), None)
+    with pytest.raises(InvalidProblem):
+        solve_exact(np.zeros((4, 4)), make_problem(1, 2), JointRoute(((0, 1, 2),)))
+
+
+def test_too_many_waypoints_for_the_exact_solver_names_the_alternative() -> None:
+    problem = make_problem(1, 13)
+    with pytest.raises(InvalidProblem, match="13; use solve_pyvrp"):
+        solve_exact(np.zeros((15, 15)), problem)
+
+
+@pytest.mark.parametrize("values", [{"max_exact": 13}, {"num_iterations": 0}, {"seed": -4}])
+def test_parameters_out_of_range_are_refused_with_the_value(values: dict[str, int]) -> None:
+    with pytest.raises(InvalidParameter, match=str(next(iter(values.values())))):
+        SolverParams(**values)
