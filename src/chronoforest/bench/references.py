@@ -48,8 +48,7 @@ class Geodesics:
         lengths = np.minimum(self._visible_lengths(inside, inside), via)
         detour = np.linalg.norm(given - inside, axis=1)
         lengths += detour[:, None] + detour
-        np.fill_diagonal(lengths, 0.0)
-        return lengths
+        return np.where(np.all(given[:, None] == given, axis=-1), 0.0, lengths)
 
     def path(self, start: ArrayLike, goal: ArrayLike) -> FloatArray:
         """[T, 2] vertices of a shortest path; InvalidProblem where there is no way."""

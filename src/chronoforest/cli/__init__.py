@@ -6,6 +6,7 @@ A verb's module is imported only when the verb is used, so that `--help` does no
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -54,6 +55,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("chronoforest: interrupted; what was saved so far is kept", file=sys.stderr)
         return INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output (`| head`) has seen enough; Python would complain again when flushing.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
 

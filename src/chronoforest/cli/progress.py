@@ -14,10 +14,12 @@ if TYPE_CHECKING:
 @contextmanager
 def bar(title: str, unit: str) -> Iterator[Callable[[int, int], None]]:
     """Show a bar while the block runs; yields the callback that takes the finished count and the total."""
+    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn(title), BarColumn(), MofNCompleteColumn(), TextColumn(unit), TimeRemainingColumn())
-    with Progress(*columns, transient=True) as progress:
+    console = Console()
+    with Progress(*columns, transient=True, console=console, disable=not console.is_terminal) as progress:
         task = progress.add_task(title, total=None)
         yield lambda done, total: progress.update(task, completed=done, total=total)
 

@@ -8,6 +8,7 @@ import os
 import zipfile
 import zlib
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -120,18 +121,19 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
     except OSError as error:
         raise CannotWrite(f"cannot write {path}: {error.strerror or error}") from error
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink()
 
 
 def _read(path: Path) -> dict[str, NDArray[Any]]:
     if not path.is_file():
         raise BadDataset(f"{path}: no such file")
     try:
-        with np.load(path, allow_pickle=False) as file:
-            if not isinstance(file, np.lib.npyio.NpzFile):
-                raise BadDataset(f"{path}: a single array, not an .npz dataset")
-            keys = [key for key in (*REQUIRED, "metadata") if key in file]
-            return {key: file[key] for key in keys}
+        file = np.load(path, allow_pickle=False)
+        if not isinstance(file, np.lib.npyio.NpzFile):
+            raise BadDataset(f"{path}: a single array, not an .npz dataset")
+        with file:
+            return {key: file[key] for key in (*REQUIRED, "metadata") if key in file}
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError) as error:
         raise BadDataset(f"{path}: truncated or damaged ({error})") from error
     except ValueError as error:

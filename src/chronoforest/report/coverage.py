@@ -23,9 +23,8 @@ def draw_coverage(episodes: Episodes, path: Path, title: str = "") -> None:
     from matplotlib.figure import Figure
 
     counts, extent = _visits(episodes)
-    width = 9.0
-    height = width * (extent[3] - extent[2]) / (extent[1] - extent[0]) + 0.8
-    figure = Figure(figsize=(width, height), layout="constrained")
+    height = 7.4 * (extent[3] - extent[2]) / (extent[1] - extent[0]) + 0.9
+    figure = Figure(figsize=(9.0, height), layout="constrained")
     axes = figure.subplots()
     image = axes.imshow(
         np.ma.masked_equal(counts.T, 0), origin="lower", extent=extent, cmap="YlGnBu", norm="log"

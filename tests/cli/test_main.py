@@ -1,0 +1,65 @@
+import subprocess
+import sys
+import time
+
+import pytest
+
+from chronoforest import cli
+from chronoforest.cli import VERBS, Verb, main
+
+
+def test_help_lists_every_command(capsys):
+    assert main(["--help"]) == 0
+    listing = capsys.readouterr().out
+    assert all(name in listing for name in VERBS)
+
+
+def test_a_group_lists_its_own_commands(capsys):
+    assert main(["data"]) == 0
+    listing = capsys.readouterr().out
+    assert "data inspect" in listing
+    assert all("data" in name for name in VERBS if name in listing)
+
+
+@pytest.mark.parametrize("name", sorted(VERBS))
+def test_every_command_explains_its_arguments(name, capsys):
+    assert main([*name.split(), "--help"]) == 0
+    assert f"usage: chronoforest {name}" in capsys.readouterr().out
+
+
+def test_help_does_not_wait_for_heavy_imports():
+    code = (
+        "import sys; from chronoforest.cli import main; main(['--help']); "
+        "sys.exit(any(name in sys.modules for name in ('torch', 'ogbench', 'mujoco', 'matplotlib', 'scipy')))"
+    )
+    began = time.perf_counter()
+    assert subprocess.run([sys.executable, "-c", code], check=False, capture_output=True).returncode == 0
+    assert time.perf_counter() - began < 3
+
+
+def test_an_unknown_command_is_one_line(capsys):
+    assert main(["fly"]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("chronoforest: unknown command 'fly'; available: ")
+    assert error.count("\n") == 1
+
+
+def test_wrong_arguments_end_with_2(capsys):
+    assert main(["data", "generate", "--seed", "many"]) == 2
+    capsys.readouterr()
+
+
+def interrupted() -> None:
+    """Pretend that someone pressed ctrl-C."""
+    raise KeyboardInterrupt
+
+
+def test_an_interruption_is_a_sentence_and_130(monkeypatch, capsys):
+    monkeypatch.setitem(cli.VERBS, "stop", Verb(f"{__name__}:interrupted", "stops"))
+    assert main(["stop"]) == 130
+    assert capsys.readouterr().err == "chronoforest: interrupted; what was saved so far is kept\n"
+
+
+def test_the_version_is_printed(capsys):
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("chronoforest ")
