@@ -1,0 +1,111 @@
+"""How a plan looks: the data's support, the trees, where they met, the routes and the anchors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from chronoforest.types import BoolArray, FloatArray, Problem
+
+AGENT_COLOURS = ("#d1495b", "#00798c", "#edae49", "#66418d", "#30638e", "#3f7d20", "#c06014", "#8a4f7d")
+GROUND, ROOM, INK = "#22303c", "#f4f1ea", "#22303c"
+
+
+@dataclass(frozen=True)
+class Support:
+    """Where the recordings went: `mask` [nx, ny], first cell centred at `origin`, cells of `cell` units."""
+
+    origin: FloatArray
+    cell: float
+    mask: BoolArray
+
+    @property
+    def extent(self) -> tuple[float, float, float, float]:
+        """Left, right, bottom, top in world units."""
+        low = self.origin - self.cell / 2
+        high = low + self.cell * np.array(self.mask.shape)
+        return float(low[0]), float(high[0]), float(low[1]), float(high[1])
+
+
+@dataclass(frozen=True)
+class TreePicture:
+    """A tree's segments [n, frames, 2], named after its anchor."""
+
+    anchor: str
+    segments: FloatArray
+
+
+def agent_colour(agent: int) -> str:
+    """The colour of an agent, its start and its goal."""
+    return AGENT_COLOURS[agent % len(AGENT_COLOURS)]
+
+
+def new_axes(support: Support, width: float = 10.0) -> tuple[Any, Any]:
+    """A figure that fits the support, drawn as the ground plan it implies."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.colors import ListedColormap
+    from matplotlib.figure import Figure
+
+    left, right, bottom, top = support.extent
+    figure = Figure(figsize=(width, width * (top - bottom) / (right - left) + 0.5), dpi=120)
+    FigureCanvasAgg(figure)
+    axes = figure.add_axes((0.01, 0.01, 0.98, 0.93))
+    axes.imshow(
+        support.mask.T,
+        origin="lower",
+        extent=support.extent,
+        cmap=ListedColormap([GROUND, ROOM]),
+        interpolation="nearest",
+        zorder=0,
+    )
+    axes.set(xlim=(left, right), ylim=(bottom, top), aspect="equal")
+    axes.axis("off")
+    return figure, axes
+
+
+def draw_trees(axes: Any, trees: Sequence[TreePicture]) -> None:
+    """Every generated segment as a thin line."""
+    from matplotlib.collections import LineCollection
+
+    for tree in trees:
+        axes.add_collection(LineCollection(list(tree.segments), colors="#7c8a94", linewidths=0.7, alpha=0.45))
+
+
+def draw_meetings(axes: Any, meetings: FloatArray) -> None:
+    """Places [n, 2] where two trees touched."""
+    if len(meetings):
+        axes.scatter(*meetings.T, s=34, facecolor="white", edgecolor=INK, linewidth=1.2, zorder=4)
+
+
+def draw_paths(axes: Any, paths: Sequence[FloatArray]) -> None:
+    """One line per agent with a pale edge, so that crossing routes stay apart."""
+    from matplotlib import patheffects
+
+    for agent, path in enumerate(paths):
+        halo = [patheffects.Stroke(linewidth=5.5, foreground="white", alpha=0.85), patheffects.Normal()]
+        axes.plot(*path.T, color=agent_colour(agent), linewidth=3, zorder=3, path_effects=halo)
+
+
+def draw_anchors(axes: Any, problem: Problem, labels: Mapping[str, str] | None = None) -> None:
+    """Starts as circles, goals as stars, both in their agent's colour; waypoints as diamonds."""
+    from matplotlib import patheffects
+
+    halo = [patheffects.Stroke(linewidth=3, foreground="white"), patheffects.Normal()]
+    for name, point in zip(problem.names, problem.anchors, strict=True):
+        marker, size = {"S": ("o", 150), "G": ("*", 330), "W": ("D", 90)}[name[0]]
+        colour = "#ffd166" if name[0] == "W" else agent_colour(int(name[1:]) - 1)
+        axes.scatter(*point, marker=marker, s=size, color=colour, edgecolor=INK, linewidth=1.3, zorder=5)
+        axes.annotate(
+            (labels or {}).get(name, name),
+            point,
+            xytext=(8, 8),
+            textcoords="offset points",
+            fontsize=11,
+            fontweight="bold",
+            color=INK,
+            zorder=6,
+            path_effects=halo,
+        )
