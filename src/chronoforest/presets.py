@@ -33,7 +33,7 @@ def _pointmaze(size: str) -> Preset:
 def _teleport() -> Preset:
     return Preset(
         "pointmaze-teleport-stitch-v0",
-        models=ModelParams(distance=DistanceParams(is_directed=True)),
+        models=ModelParams(distance=DistanceParams(is_directed=True, width=384)),
         is_reversible=False,
     )
 

@@ -54,7 +54,7 @@ def distance(options: Options) -> None:
 
 
 def denoiser(options: Options) -> None:
-    """Train the denoiser (its sampled figures need the density and the distance in the same folder)."""
+    """Train the denoiser (its sampled figures need the density in the same folder)."""
     _train(options, ("denoiser",))
 
 

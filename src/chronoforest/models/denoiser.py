@@ -62,17 +62,16 @@ class Denoiser(nn.Module):
         self.head = nn.Linear(params.width, token_dim)
 
     def forward(self, tokens: torch.Tensor, levels: torch.Tensor) -> torch.Tensor:
-        """Shapes as the class says; the blocks run in bfloat16 on CUDA, the ends always in float32."""
+        """Shapes as the class says."""
         hidden = self.embed(tokens) + self.position + self.level(_waves(levels, self.params.width))
-        with torch.autocast(tokens.device.type, torch.bfloat16, enabled=tokens.is_cuda):
-            for block in self.blocks:
-                hidden = block(hidden)
-        clean: torch.Tensor = self.head(self.norm(hidden.float()))
+        for block in self.blocks:
+            hidden = block(hidden)
+        clean: torch.Tensor = self.head(self.norm(hidden))
         return clean
 
 
 class _Block(nn.Module):
-    """Pre-norm attention and feed-forward; plain attention is faster than fused kernels at five tokens."""
+    """Pre-norm attention and feed-forward."""
 
     def __init__(self, params: DenoiserParams) -> None:
         super().__init__()
@@ -93,11 +92,13 @@ class _Block(nn.Module):
         return hidden + self.feed(self.norm_feed(hidden))
 
     def _attend(self, hidden: torch.Tensor) -> torch.Tensor:
+        """Written as products and sums: at five tokens that is faster than many tiny matrix products."""
         rows, tokens, width = hidden.shape
         split = self.queries_keys_values(hidden).view(rows, tokens, 3, self.num_heads, -1)
-        query, key, value = split.permute(2, 0, 3, 1, 4)
-        weights = torch.softmax(query @ key.transpose(-1, -2) * query.shape[-1] ** -0.5, dim=-1)
-        mixed: torch.Tensor = self.merge((weights @ value).transpose(1, 2).reshape(rows, tokens, width))
+        query, key, value = split.unbind(2)
+        scores = (query[:, :, None] * key[:, None]).sum(dim=-1) * query.shape[-1] ** -0.5
+        weights = torch.softmax(scores, dim=2).unsqueeze(-1)
+        mixed: torch.Tensor = self.merge((weights * value[:, None]).sum(dim=2).view(rows, tokens, width))
         return mixed
 
 

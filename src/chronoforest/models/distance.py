@@ -5,12 +5,14 @@ from __future__ import annotations
 import copy
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import nn
+from torch.nn import functional
 
 from chronoforest.data.goals import Transitions
 from chronoforest.data.scaling import Scaling
@@ -56,11 +58,29 @@ class DistanceParams:
         return (1.0 - self.discount**self.reach) / (1.0 - self.discount)
 
 
-def _mlp(inputs: int, width: int, num_layers: int, outputs: int) -> nn.Sequential:
-    layers: list[nn.Module] = []
-    for layer in range(num_layers):
-        layers += [nn.Linear(inputs if layer == 0 else width, width), nn.GELU(), nn.LayerNorm(width)]
-    return nn.Sequential(*layers, nn.Linear(width, outputs))
+class StackedMLP(nn.Module):
+    """Several networks of one shape evaluated together: [n, inputs] → [members, n, outputs]."""
+
+    def __init__(self, members: int, inputs: int, params: DistanceParams, outputs: int) -> None:
+        super().__init__()
+        sizes = [inputs, *[params.width] * params.num_layers, outputs]
+        self.weights = nn.ParameterList(_uniform(members, a, b, a) for a, b in pairwise(sizes))
+        self.biases = nn.ParameterList(_uniform(members, 1, b, a) for a, b in pairwise(sizes))
+        self.scales = nn.ParameterList(torch.ones(members, 1, size) for size in sizes[1:-1])
+        self.shifts = nn.ParameterList(torch.zeros(members, 1, size) for size in sizes[1:-1])
+
+    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+        """Linear, GELU, LayerNorm for every layer but the last."""
+        hidden = inputs.expand(len(self.weights[0]), *inputs.shape)
+        layers = zip(self.weights[:-1], self.biases[:-1], self.scales, self.shifts, strict=True)
+        for weight, bias, scale, shift in layers:
+            hidden = functional.gelu(torch.baddbmm(bias, hidden, weight))
+            hidden = torch.addcmul(shift, functional.layer_norm(hidden, hidden.shape[-1:]), scale)
+        return torch.baddbmm(self.biases[-1], hidden, self.weights[-1])
+
+
+def _uniform(members: int, rows: int, columns: int, fan_in: int) -> torch.Tensor:
+    return (2.0 * torch.rand(members, rows, columns) - 1.0) * fan_in**-0.5
 
 
 class StateFeatures(nn.Module):
@@ -70,6 +90,7 @@ class StateFeatures(nn.Module):
 
     def __init__(self, params: DistanceParams, scaling: Scaling) -> None:
         super().__init__()
+        self.num_outputs = params.state_dim + 2 * params.num_features
         self.scaling = copy.deepcopy(scaling)
         angle = 2.0 * math.pi * torch.rand(params.num_features)
         span = math.log(params.longest_period / params.shortest_period)
@@ -84,23 +105,23 @@ class StateFeatures(nn.Module):
 
 
 class ValueNet(nn.Module):
-    """Twin encoders; codes are [n, twins × roles × latent] with roles (ψ, φ) when directed, (φ) otherwise."""
+    """Twin encoders; codes are [n, 2 twins, roles, latent], roles (ψ, φ) when directed, (φ) otherwise."""
 
     def __init__(self, params: DistanceParams, scaling: Scaling) -> None:
         super().__init__()
         self.params = params
-        self.features = StateFeatures(params, scaling)
-        inputs = params.state_dim + 2 * params.num_features
         self.num_roles = 2 if params.is_directed else 1
-        self.encoders = nn.ModuleList(
-            _mlp(inputs, params.width, params.num_layers, params.latent) for _ in range(2 * self.num_roles)
-        )
+        self.features = StateFeatures(params, scaling)
+        self.encoders = StackedMLP(2 * self.num_roles, self.features.num_outputs, params, params.latent)
 
     def encode(self, states: torch.Tensor) -> torch.Tensor:
         """[n, D] → [n, 2, roles, latent]."""
-        features = self.features(states)
-        codes = torch.stack([encoder(features) for encoder in self.encoders], dim=-2)
-        return codes.unflatten(-2, (2, self.num_roles))
+        return self.encode_features(self.features(states))
+
+    def encode_features(self, features: torch.Tensor) -> torch.Tensor:
+        """The same from features that are already there."""
+        codes = self.encoders(features).transpose(0, 1)
+        return codes.reshape(len(features), 2, self.num_roles, -1)
 
     def norms(self, source: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
         """−V of both twins, [..., 2], from codes that broadcast."""
@@ -109,9 +130,11 @@ class ValueNet(nn.Module):
             difference = torch.relu(difference)
         return (difference.square().sum(dim=-1) + 1e-6).sqrt()
 
-    def values(self, states: torch.Tensor, goals: torch.Tensor) -> torch.Tensor:
-        """V of both twins: [n, D] × [n, D] → [n, 2]."""
-        return -self.norms(self.encode(states), self.encode(goals))
+    def values(self, state_features: torch.Tensor, goal_features: torch.Tensor) -> torch.Tensor:
+        """V of both twins, [n, 2]; states and goals are encoded in one pass."""
+        codes = self.encode_features(torch.cat([state_features, goal_features]))
+        source, target = codes.split(len(state_features))
+        return -self.norms(source, target)
 
     def to_steps(self, norms: torch.Tensor) -> torch.Tensor:
         """d = log(1 + (1−γ)V) / log γ of the twins' mean, [..., 2] → [...]; the one place V is clamped."""
@@ -119,23 +142,8 @@ class ValueNet(nn.Module):
         return torch.log1p(-(1.0 - self.params.discount) * value) / math.log(self.params.discount)
 
 
-class ActionValueNet(nn.Module):
-    """Twin Q(s, a, g): [n, D], [n, A], [n, D] → [n, 2]."""
-
-    def __init__(self, params: DistanceParams, scaling: Scaling) -> None:
-        super().__init__()
-        self.features = StateFeatures(params, scaling)
-        inputs = 2 * (params.state_dim + 2 * params.num_features) + params.action_dim
-        self.heads = nn.ModuleList(_mlp(inputs, params.width, params.num_layers, 1) for _ in range(2))
-
-    def forward(self, state: torch.Tensor, action: torch.Tensor, goal: torch.Tensor) -> torch.Tensor:
-        """Shapes as the class says."""
-        inputs = torch.cat([self.features(state), action, self.features(goal)], dim=-1)
-        return torch.cat([head(inputs) for head in self.heads], dim=-1)
-
-
 class DistanceLearner(nn.Module):
-    """The networks that train together and their slowly moving averages."""
+    """The networks that train together and their slowly moving averages; Q is a twin too, [n, 2]."""
 
     def __init__(self, params: DistanceParams, scaling: Scaling) -> None:
         super().__init__()
@@ -143,7 +151,8 @@ class DistanceLearner(nn.Module):
         self.value = ValueNet(params, scaling)
         self.value_average = copy.deepcopy(self.value).requires_grad_(False)
         if params.averages_luck:
-            self.action_value = ActionValueNet(params, scaling)
+            inputs = 2 * self.value.features.num_outputs + params.action_dim
+            self.action_value = StackedMLP(2, inputs, params, 1)
             self.action_value_average = copy.deepcopy(self.action_value).requires_grad_(False)
 
     def averages(self) -> list[tuple[nn.Module, nn.Module]]:
@@ -155,19 +164,20 @@ class DistanceLearner(nn.Module):
 
     def loss(self, batch: Transitions) -> torch.Tensor:
         """The temporal-difference objective of the chosen form."""
+        states = torch.cat([batch.state, batch.next_state, batch.goal])
+        here, there, goal = self.value.features(states).split(len(batch.state))
         reward = batch.is_goal.float() - 1.0
         keep = self.params.discount * (1.0 - batch.is_goal.float())
         with torch.no_grad():
-            next_value = self.value_average.values(batch.next_state, batch.goal).amin(dim=-1)
-            backup = (reward + keep * next_value).unsqueeze(-1)
-        values = self.value.values(batch.state, batch.goal)
+            backup = reward + keep * self.value_average.values(there, goal).amin(dim=-1)
+        values = self.value.values(here, goal)
         if not self.params.averages_luck:
-            return expectile_loss(backup - values, self.params.expectile)
+            return expectile_loss(backup.unsqueeze(-1) - values, self.params.expectile)
+        choice = torch.cat([here, batch.action, goal], dim=-1)
         with torch.no_grad():
-            choice = self.action_value_average(batch.state, batch.action, batch.goal).amin(dim=-1)
-        action_values = self.action_value(batch.state, batch.action, batch.goal)
-        regression = (backup - action_values).square().mean()
-        return regression + expectile_loss(choice.unsqueeze(-1) - values, self.params.expectile)
+            chosen = self.action_value_average(choice).squeeze(-1).amin(dim=0)
+        regression = (backup - self.action_value(choice).squeeze(-1)).square().mean()
+        return regression + expectile_loss(chosen.unsqueeze(-1) - values, self.params.expectile)
 
 
 def expectile_loss(error: torch.Tensor, expectile: float) -> torch.Tensor:

@@ -130,9 +130,10 @@ class _Averaged(nn.Module):
 def fit_denoiser_model(recordings: Recordings, params: ModelParams, run: Run) -> Figures:
     """Train the denoiser; figures are its held-out loss and how often it leaves the supported space.
 
-    The sampled figure needs the density and the distance of the same folder.
+    The sampled figures need the density of the same folder.
     """
     started = time.monotonic()
+    density = store.load_density(run.folder)
     torch.manual_seed(params.denoiser_training.seed)
     scaling = Scaling.fit(recordings.train.xy)
     pair = _Averaged(Denoiser(params.denoiser, params.window.horizon, scaling)).to(run.device)
@@ -213,7 +214,7 @@ FITS: dict[str, Callable[[Recordings, ModelParams, Run], Figures]] = {
     "denoiser": fit_denoiser_model,
     "tracker": fit_tracker_model,
 }
-"""In the order `train all` runs them: the denoiser's figures use the density and the distance."""
+"""In the order `train all` runs them: the denoiser's figures use the density."""
 
 
 def _train(

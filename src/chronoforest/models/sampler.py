@@ -32,12 +32,15 @@ class SamplerParams:
 
 
 class SegmentSampler:
-    """The planner's `Sampler`: one batched call for all leaves, each row with its own target."""
+    """The planner's `Sampler`: one batched call for all leaves, each row with its own target.
+
+    Without a distance only unguided rows can be sampled.
+    """
 
     def __init__(
         self,
         net: Denoiser,
-        distance: TemporalDistance,
+        distance: TemporalDistance | None,
         params: SamplerParams,
         device: torch.device | str = "cpu",
     ) -> None:
@@ -108,6 +111,8 @@ class SegmentSampler:
         guided = torch.nonzero(rows.scale > 0).squeeze(-1)
         if len(guided) == 0:
             return moved
+        if self.distance is None:
+            raise InvalidParameter("a guided sample needs a temporal distance; this sampler was made without")
         boundary, target = rows.boundary[guided], rows.target[guided]
         window = torch.cat([boundary[:, None], self.scaling.restore(clean[guided])], dim=1)
         steps_left, downhill = self.distance.downhill(window[:, -1], target, rows.is_incoming[guided])

@@ -1,0 +1,122 @@
+"""The moving subgoal: where an agent is on its route, and what it should walk toward."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import takewhile
+
+import numpy as np
+
+from chronoforest.errors import InvalidParameter
+from chronoforest.result import PlanResult
+from chronoforest.types import FloatArray
+
+
+@dataclass(frozen=True)
+class ExecutionParams:
+    """How a plan is followed and when it is given up; lengths in world units, durations in steps.
+
+    look_ahead: the subgoal's lead on the nearest plan frame, along the plan; window: how far ahead that
+    frame is looked for, so that a route that crosses itself is not cut short; visit_radius: a waypoint counts
+    as visited; drift: farthest distance from the plan; stuck_steps without gaining least_progress along the
+    plan count as stuck; jump: a longer step is a teleport; max_replans: attempts to plan anew.
+    """
+
+    look_ahead: float = 1.8
+    window: float = 3.0
+    visit_radius: float = 0.5
+    drift: float = 2.0
+    stuck_steps: int = 50
+    least_progress: float = 0.5
+    jump: float = 1.5
+    max_replans: int = 10
+
+    def __post_init__(self) -> None:
+        for name in ("look_ahead", "window", "visit_radius", "drift", "stuck_steps", "least_progress", "jump"):
+            if not getattr(self, name) > 0:
+                raise InvalidParameter(f"{name} must be above 0, got {getattr(self, name)}")
+        if self.max_replans < 0:
+            raise InvalidParameter(f"max_replans must be 0 or more, got {self.max_replans}")
+
+
+@dataclass(frozen=True, eq=False)
+class Route:
+    """What one agent follows.
+
+    path: [T, 2] world units, T ≥ 1; waypoints: [K, 2] in the order of the visits; stops: rows of `path` where
+    the first of them are reached, all of them when `is_complete`, and then the path ends at the goal.
+    """
+
+    path: FloatArray
+    waypoints: FloatArray
+    stops: tuple[int, ...]
+    is_complete: bool = True
+
+    @cached_property
+    def along(self) -> FloatArray:
+        """[T] length of the path up to each frame."""
+        steps = np.linalg.norm(np.diff(self.path, axis=0), axis=1)
+        return np.concatenate([[0.0], np.cumsum(steps)])
+
+    def point_at(self, length: float) -> FloatArray:
+        """[2] the place after that much of the path, its end beyond."""
+        return np.array([np.interp(length, self.along, column) for column in self.path.T])
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where an agent is on its route: the nearest row of `path`, and how many waypoints it has visited."""
+
+    frame: int = 0
+    num_visited: int = 0
+
+
+def route_of(result: PlanResult, agent: int) -> Route | None:
+    """An agent's part of a plan as a route, as far as its legs are met; None without any path."""
+    plan = result.routes[agent]
+    if len(plan.path) == 0:
+        return None
+    num_met = len(list(takewhile(lambda leg: leg.is_met, plan.legs)))
+    rows = [result.problem.names.index(name) for name in plan.order[1:-1]]
+    stops = plan.stops[1 : min(num_met + 1, len(rows) + 1)]
+    return Route(plan.path, result.problem.anchors[rows], stops, is_complete=num_met == len(plan.legs))
+
+
+def advance(route: Route, place: Place, position: FloatArray, params: ExecutionParams) -> Place:
+    """Move to the nearest frame within the window ahead, never past a waypoint that is not visited yet."""
+    if place.num_visited < len(route.stops):
+        missing = np.linalg.norm(position - route.waypoints[place.num_visited])
+        if missing <= params.visit_radius:
+            return Place(route.stops[place.num_visited], place.num_visited + 1)
+    last = _last_frame(route, place, params)
+    offsets = route.path[place.frame : last + 1] - position
+    return Place(place.frame + int(np.argmin((offsets**2).sum(axis=1))), place.num_visited)
+
+
+def subgoal(route: Route, place: Place, goal: FloatArray, params: ExecutionParams) -> FloatArray:
+    """[2] the place to walk toward: ahead on the plan, the next waypoint itself or, at the end, the goal."""
+    reach = route.along[place.frame] + params.look_ahead
+    if place.num_visited < len(route.stops):
+        if reach >= route.along[route.stops[place.num_visited]]:
+            return route.waypoints[place.num_visited]
+    elif route.is_complete and reach >= route.along[-1]:
+        return goal
+    return route.point_at(reach)
+
+
+def to_go(route: Route, place: Place, position: FloatArray) -> float:
+    """Units left: to the nearest frame and from there along the path."""
+    return float(route.along[-1] - route.along[place.frame]) + off_plan(route, place, position)
+
+
+def off_plan(route: Route, place: Place, position: FloatArray) -> float:
+    """Units between the agent and its nearest frame."""
+    return float(np.linalg.norm(position - route.path[place.frame]))
+
+
+def _last_frame(route: Route, place: Place, params: ExecutionParams) -> int:
+    """Row of the farthest frame that may be the nearest one."""
+    reach = route.along[place.frame] + params.window
+    ahead = int(np.searchsorted(route.along, reach, side="right")) - 1
+    return min([ahead, *route.stops[place.num_visited : place.num_visited + 1]])
