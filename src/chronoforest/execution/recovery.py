@@ -10,7 +10,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from chronoforest.errors import InvalidProblem
-from chronoforest.execution.route import ExecutionParams, Place, Route, off_plan, route_of, to_go
+from chronoforest.execution.route import ExecutionParams, Place, Route, off_plan, route_of
 from chronoforest.result import PlanResult
 from chronoforest.types import FloatArray, Problem
 
@@ -52,9 +52,10 @@ class Watch:
 
 
 def trouble(
-    watch: Watch, step: int, route: Route, place: Place, track: list[FloatArray], params: ExecutionParams
+    watch: Watch, route: Route, place: Place, track: list[FloatArray], params: ExecutionParams
 ) -> Cause | None:
-    """What is wrong after a step, if anything; track: positions [2] so far, the current one last."""
+    """What is wrong, if anything; track: the positions [2] from step 0 to now."""
+    step = len(track) - 1
     if _jumped(track, params.jump):
         return "drift"
     distance = off_plan(route, place, track[-1])
@@ -63,11 +64,6 @@ def trouble(
     if not route.is_complete and place.frame == len(route.path) - 1 and distance <= params.visit_radius:
         return "no plan"
     return "stuck or fallen" if step - watch.gained_at >= params.stuck_steps else None
-
-
-def progress(watch: Watch, step: int, route: Route, place: Place, track: list[FloatArray]) -> float:
-    """Units the agent has still to go."""
-    return to_go(route, place, track[-1])
 
 
 def replanner(planner: PlansRoutes, goal: FloatArray, *, seed: int = 0, memory: Any = None) -> Replan:

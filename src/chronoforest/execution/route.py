@@ -33,7 +33,15 @@ class ExecutionParams:
     max_replans: int = 10
 
     def __post_init__(self) -> None:
-        for name in ("look_ahead", "window", "visit_radius", "drift", "stuck_steps", "least_progress", "jump"):
+        for name in (
+            "look_ahead",
+            "window",
+            "visit_radius",
+            "drift",
+            "stuck_steps",
+            "least_progress",
+            "jump",
+        ):
             if not getattr(self, name) > 0:
                 raise InvalidParameter(f"{name} must be above 0, got {getattr(self, name)}")
         if self.max_replans < 0:

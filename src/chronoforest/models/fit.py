@@ -151,9 +151,7 @@ def fit_denoiser_model(recordings: Recordings, params: ModelParams, run: Run) ->
     assert isinstance(net, Denoiser)
     tensors = checkpoint.compact(net)
     figures = {"held_out_loss": _held_out_loss(net, recordings, params, run.device)}
-    distance, density = store.load_distance(run.folder)[0], store.load_density(run.folder)
-    sampler = SegmentSampler(net, distance, SamplerParams(), run.device)
-    sampler.distance = TemporalDistance(distance.net, run.device)
+    sampler = SegmentSampler(net, None, SamplerParams(), run.device)
     figures.update(
         sample_figures(sampler, density, recordings.held_out.xy.astype(float), params.density.jump)
     )

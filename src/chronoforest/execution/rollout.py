@@ -1,0 +1,261 @@
+"""Walk a route in the simulator and record what happened."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from chronoforest.envs.tasks import Env, Start, make_env, reset_at
+from chronoforest.errors import BadResult, CannotWrite
+from chronoforest.execution.recovery import Cause, Replan, Watch, trouble
+from chronoforest.execution.route import ExecutionParams, Place, Route, advance, route_of, subgoal, to_go
+from chronoforest.result import PlanResult
+from chronoforest.types import FloatArray, Tracker
+
+FORMAT = "chronoforest-rollout/1"
+
+MAX_STEPS = 2000
+"""The longer of the two caps that are reported; success within the official 1000 is read off the record."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rollout:
+    """What one agent did.
+
+    xy: [steps + 1, 2] world units; paths: the plan it followed and one more [T, 2] per re-planning, made at
+    `replan_steps`; visited: [k, 2] waypoints at `visit_steps`; missed: [j, 2] the others; cause: why it
+    failed; seconds: wall clock, re-planning included.
+    """
+
+    xy: FloatArray
+    cause: Cause
+    paths: tuple[FloatArray, ...]
+    replan_steps: tuple[int, ...]
+    visited: FloatArray
+    visit_steps: tuple[int, ...]
+    missed: FloatArray
+    seconds: float
+
+    @property
+    def success(self) -> bool:
+        """Whether the environment reported success with every waypoint visited."""
+        return self.cause == "none"
+
+    @property
+    def steps(self) -> int:
+        """Environment steps taken."""
+        return len(self.xy) - 1
+
+    @property
+    def num_replans(self) -> int:
+        """New routes got on the way."""
+        return len(self.replan_steps)
+
+    def success_within(self, cap: int) -> bool:
+        """Whether it succeeded in at most that many steps."""
+        return self.success and self.steps <= cap
+
+    def summary(self) -> str:
+        """One line for people."""
+        state = "arrived" if self.success else f"failed ({self.cause})"
+        num_waypoints = len(self.visited) + len(self.missed)
+        visits = f", {len(self.visited)}/{num_waypoints} waypoints" if num_waypoints else ""
+        return f"{state} after {self.steps} steps{visits}, {self.num_replans} re-plannings"
+
+
+def walk(
+    env: Env,
+    start: Start,
+    route: Route | None,
+    tracker: Tracker,
+    replan: Replan | None = None,
+    params: ExecutionParams | None = None,
+) -> Rollout:
+    """Follow a route from a fresh reset until the environment reports success or its step cap is reached.
+
+    Success counts once every waypoint is visited, so an environment for a route with waypoints must not end
+    at the goal (`make_env(…, terminate_at_goal=False)`).
+    """
+    began = time.perf_counter()
+    agent = _Agent(start, route, tracker, replan, params or ExecutionParams())
+    while agent.cause is None:
+        agent.step(env)
+    return agent.record(time.perf_counter() - began)
+
+
+def walk_agents(
+    result: PlanResult,
+    tracker: Tracker,
+    replans: Sequence[Replan | None],
+    *,
+    seed: int = 0,
+    max_steps: int = MAX_STEPS,
+    params: ExecutionParams | None = None,
+) -> tuple[Rollout, ...]:
+    """Walk every agent of a plan, each alone in its own environment, one after the other.
+
+    Agents do not collide: they never see each other, as in the plan.
+    """
+    env = make_env(result.preset, max_episode_steps=max_steps, terminate_at_goal=False)
+    rollouts = []
+    for agent, replan in enumerate(replans):
+        start = reset_at(env, result.problem.starts[agent], result.problem.goals[agent], seed)
+        rollouts.append(walk(env, start, route_of(result, agent), tracker, replan, params))
+    return tuple(rollouts)
+
+
+def save_rollouts(path: str | Path, rollouts: Sequence[Rollout]) -> None:
+    """Write JSON, atomically."""
+    path = Path(path)
+    draft = path.with_name(path.name + ".tmp")
+    try:
+        draft.write_text(json.dumps({"format": FORMAT, "agents": [_to_dict(r) for r in rollouts]}))
+        os.replace(draft, path)
+    except OSError as error:
+        raise CannotWrite(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def load_rollouts(path: str | Path) -> tuple[Rollout, ...]:
+    """Read what `save_rollouts` wrote."""
+    try:
+        values = json.loads(Path(path).read_text())
+        if values["format"] != FORMAT:
+            raise BadResult(f"{path} is not a saved rollout of format {FORMAT!r}")
+        return tuple(_from_dict(agent) for agent in values["agents"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise BadResult(f"{path} is not a saved rollout: {error!r}") from error
+
+
+@dataclass
+class _Agent:
+    """A walk in progress."""
+
+    start: Start
+    route: Route | None
+    tracker: Tracker
+    replan: Replan | None
+    params: ExecutionParams
+    place: Place = field(default_factory=Place)
+    watch: Watch = field(default_factory=Watch)
+    cause: Cause | None = None
+    num_attempts: int = 0
+
+    def __post_init__(self) -> None:
+        self.observation = self.start.observation
+        self.track = [self.observation[:2].astype(np.float64)]
+        self.paths = [self.route.path] if self.route is not None else []
+        self.replan_steps: list[int] = []
+        self.visited: list[FloatArray] = []
+        self.visit_steps: list[int] = []
+        if self.route is None:
+            self.cause = "no plan"
+        else:
+            self._locate(self.route)
+
+    @property
+    def now(self) -> int:
+        """Steps taken."""
+        return len(self.track) - 1
+
+    def step(self, env: Env) -> None:
+        """Aim, act, look around, and recover when something is wrong."""
+        assert self.route is not None
+        aim = subgoal(self.route, self.place, self.start.goal, self.params)
+        action = self.tracker(self.observation, aim - self.track[-1])
+        action = np.clip(action, env.action_space.low, env.action_space.high)
+        self.observation, _, _, is_out_of_steps, info = env.step(action)
+        self.track.append(self.observation[:2].astype(np.float64))
+        self._locate(self.route)
+        if info["success"] and not len(self._remaining(self.route)):
+            self.cause = "none"
+        elif is_out_of_steps:
+            self.cause = "out of steps"
+        else:
+            self._recover(self.route)
+
+    def record(self, seconds: float) -> Rollout:
+        """What happened."""
+        missed = self._remaining(self.route) if self.route is not None else np.zeros((0, 2))
+        return Rollout(
+            xy=np.array(self.track),
+            cause=self.cause or "none",
+            paths=tuple(self.paths),
+            replan_steps=tuple(self.replan_steps),
+            visited=np.array(self.visited).reshape(-1, 2),
+            visit_steps=tuple(self.visit_steps),
+            missed=missed,
+            seconds=seconds,
+        )
+
+    def _locate(self, route: Route) -> None:
+        """Find the place on the route again and note visits and progress."""
+        place = advance(route, self.place, self.track[-1], self.params)
+        if place.num_visited > self.place.num_visited:
+            self.visited.append(route.waypoints[self.place.num_visited])
+            self.visit_steps.append(self.now)
+        self.place = place
+        self.watch = self.watch.updated(self.now, to_go(route, place, self.track[-1]), self.params)
+
+    def _remaining(self, route: Route) -> FloatArray:
+        """[K, 2] waypoints still to visit."""
+        return route.waypoints[self.place.num_visited :]
+
+    def _recover(self, route: Route) -> None:
+        """Plan anew when something is wrong; without a planner or after too many attempts, give up."""
+        cause = trouble(self.watch, route, self.place, self.track, self.params)
+        if cause is None:
+            return
+        if self.replan is None or self.num_attempts == self.params.max_replans:
+            self.cause = cause
+            return
+        self.num_attempts += 1
+        self._take(self.replan(self.track[-1], self._remaining(route)))
+
+    def _take(self, route: Route | None) -> None:
+        """Follow the new route, or the old one for a while when there is no new one."""
+        if route is None:
+            self.watch = self.watch.after_failed_replan(self.now, self.params)
+            return
+        self.route, self.place, self.watch = route, Place(), Watch(gained_at=self.now)
+        self.paths.append(route.path)
+        self.replan_steps.append(self.now)
+        self._locate(route)
+
+
+def _to_dict(rollout: Rollout) -> dict[str, Any]:
+    return {
+        "cause": rollout.cause,
+        "success": rollout.success,
+        "steps": rollout.steps,
+        "seconds": rollout.seconds,
+        "replan_steps": list(rollout.replan_steps),
+        "visited": rollout.visited.tolist(),
+        "visit_steps": list(rollout.visit_steps),
+        "missed": rollout.missed.tolist(),
+        "xy": np.round(rollout.xy, 5).tolist(),
+        "paths": [np.round(path, 5).tolist() for path in rollout.paths],
+    }
+
+
+def _from_dict(values: Mapping[str, Any]) -> Rollout:
+    return Rollout(
+        xy=_points(values["xy"]),
+        cause=values["cause"],
+        paths=tuple(_points(path) for path in values["paths"]),
+        replan_steps=tuple(values["replan_steps"]),
+        visited=_points(values["visited"]),
+        visit_steps=tuple(values["visit_steps"]),
+        missed=_points(values["missed"]),
+        seconds=values["seconds"],
+    )
+
+
+def _points(values: Any) -> FloatArray:
+    return np.array(values, dtype=np.float64).reshape(-1, 2)
