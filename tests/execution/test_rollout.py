@@ -1,0 +1,248 @@
+import numpy as np
+import pytest
+from fake_planner import FakePlanner, StraightTracker, dense
+
+from chronoforest.envs.tasks import make_env, reset_at, reset_task
+from chronoforest.errors import BadResult, CannotWrite, InvalidProblem
+from chronoforest.execution.recovery import replanner
+from chronoforest.execution.rollout import load_rollouts, save_rollouts, walk, walk_agents
+from chronoforest.execution.route import ExecutionParams, Route
+from chronoforest.types import Problem
+
+MEDIUM = "pointmaze-medium-stitch-v0"
+NOBODY = np.zeros((0, 2))
+L_SHAPE = dense([[0, 0], [4, 0], [4, 4]])
+
+
+@pytest.fixture(scope="module")
+def env():
+    return make_env(MEDIUM, max_episode_steps=300, terminate_at_goal=False)
+
+
+def follow(env, path, tracker=None, replan=None, **params):
+    route = Route(path, NOBODY, ())
+    start = reset_at(env, path[0], path[-1], seed=0)
+    return walk(env, start, route, tracker or StraightTracker(), replan, ExecutionParams(**params))
+
+
+class Resting:
+    """Never moves."""
+
+    def __call__(self, observation, subgoal):
+        return np.zeros(2)
+
+
+class Runaway:
+    """Walks along +x whatever the subgoal, for a number of steps, then straight."""
+
+    def __init__(self, num_steps):
+        self.num_steps = num_steps
+
+    def __call__(self, observation, subgoal):
+        self.num_steps -= 1
+        return np.array([1.0, 0.0]) if self.num_steps >= 0 else StraightTracker()(observation, subgoal)
+
+
+class Corridor:
+    """An environment without walls whose agent goes where it is told, and jumps when it is told."""
+
+    def __init__(self, num_steps=400, jumps=None):
+        self.num_steps, self.jumps, self.now = num_steps, jumps or {}, 0
+        self.action_space = make_env(MEDIUM).action_space
+
+    def start(self, xy, goal):
+        from chronoforest.envs.tasks import Start
+
+        self.xy, self.goal = np.array(xy, dtype=float), np.array(goal, dtype=float)
+        return Start(self.xy, self.goal)
+
+    def step(self, action):
+        self.now += 1
+        self.xy = self.jumps.get(self.now, self.xy + 0.2 * action)
+        success = float(np.linalg.norm(self.xy - self.goal) <= 1.0)
+        return self.xy, 0.0, False, self.now >= self.num_steps, {"success": success}
+
+
+def test_an_l_shaped_path_is_walked_to_the_goal(env):
+    rollout = follow(env, L_SHAPE)
+    assert rollout.success
+    assert rollout.cause == "none"
+    assert rollout.num_replans == 0
+    assert 30 <= rollout.steps <= 45
+    assert rollout.success_within(rollout.steps)
+    assert not rollout.success_within(rollout.steps - 1)
+    np.testing.assert_allclose(rollout.xy[0], [0, 0])
+    assert np.linalg.norm(rollout.xy[-1] - [4, 4]) <= 1.0
+
+
+def test_an_official_task_is_walked_with_its_jitter():
+    env = make_env(MEDIUM, max_episode_steps=2000)
+    start = reset_task(env, 1, seed=3)
+    planner = FakePlanner(MEDIUM)
+    result = planner.plan(Problem([start.observation], [start.goal]))
+    route = Route(result.routes[0].path, NOBODY, ())
+    rollout = walk(env, start, route, StraightTracker())
+    assert rollout.success_within(1000)
+
+
+def test_drift_asks_for_a_new_route_from_the_current_position(env):
+    asked = []
+
+    def replan(position, remaining):
+        asked.append((position, remaining))
+        return Route(dense([position, [4, 4]]), NOBODY, ())
+
+    rollout = follow(env, dense([[0, 0], [0, 4], [4, 4]]), tracker=Runaway(14), replan=replan, drift=1.5)
+    (position, remaining), *more = asked
+    assert not more
+    assert len(remaining) == 0
+    assert rollout.success
+    assert rollout.num_replans == 1
+    np.testing.assert_array_equal(rollout.xy[rollout.replan_steps[0]], position)
+    np.testing.assert_array_equal(rollout.paths[1][0], position)
+
+
+def test_a_teleport_is_noticed_at_once_and_replanned():
+    world = Corridor(jumps={10: np.array([9.0, 3.0])})
+    start = world.start([0, 0], [12, 0])
+    asked = []
+
+    def replan(position, remaining):
+        asked.append(position)
+        return Route(dense([position, [12, 0]]), NOBODY, ())
+
+    route = Route(dense([[0, 0], [12, 0]]), NOBODY, ())
+    # The drift threshold is out of reach here, so only the jump can be the reason.
+    rollout = walk(world, start, route, StraightTracker(), replan, ExecutionParams(drift=100.0))
+    assert rollout.replan_steps == (10,)
+    np.testing.assert_array_equal(asked, [[9.0, 3.0]])
+    assert rollout.success
+
+
+def test_waypoints_are_visited_in_order_on_a_route_that_crosses_itself():
+    """A figure of eight that passes its own crossing, its second waypoint and its goal too early."""
+    corners = [[0, 0], [6, 6], [6, 0], [0, 6], [-3, 3], [3, 3]]
+    path = dense(corners)
+    waypoints = np.array([[6.0, 0.0], [0.0, 6.0]])
+    stops = tuple(int(np.linalg.norm(path - point, axis=1).argmin()) for point in waypoints)
+    world = Corridor()
+    rollout = walk(world, world.start([0, 0], [3, 3]), Route(path, waypoints, stops), StraightTracker())
+    assert rollout.success
+    np.testing.assert_array_equal(rollout.visited, waypoints)
+    assert list(rollout.visit_steps) == sorted(rollout.visit_steps)
+    for step, waypoint in zip(rollout.visit_steps, waypoints, strict=True):
+        assert np.linalg.norm(rollout.xy[step] - waypoint) <= 0.5
+    assert len(rollout.missed) == 0
+
+
+def test_replanning_is_told_the_waypoints_that_are_left():
+    world = Corridor(jumps={20: np.array([4.0, 4.0])})
+    waypoints = np.array([[2.0, 0.0], [6.0, 0.0]])
+    path = dense([[0, 0], [9, 0]])
+    stops = tuple(int(np.abs(path[:, 0] - x).argmin()) for x in (2, 6))
+    told = []
+
+    def replan(position, remaining):
+        told.append(remaining)
+        way = dense([position, [6, 0], [9, 0]])
+        return Route(way, remaining, (int(np.linalg.norm(way - [6, 0], axis=1).argmin()),))
+
+    rollout = walk(
+        world, world.start([0, 0], [9, 0]), Route(path, waypoints, stops), StraightTracker(), replan
+    )
+    np.testing.assert_array_equal(told, [[[6.0, 0.0]]])
+    assert rollout.success
+    np.testing.assert_array_equal(rollout.visited, waypoints)
+
+
+def test_without_a_plan_nothing_moves(env):
+    start = reset_at(env, [0, 0], [4, 4], seed=0)
+    rollout = walk(env, start, None, StraightTracker())
+    assert (rollout.cause, rollout.steps, rollout.success) == ("no plan", 0, False)
+
+
+def test_standing_still_is_stuck(env):
+    assert follow(env, L_SHAPE, tracker=Resting(), stuck_steps=20).cause == "stuck or fallen"
+
+
+def test_leaving_the_plan_for_good_is_drift(env):
+    path = dense([[0, 0], [0, 4], [4, 4]])
+    assert follow(env, path, tracker=Runaway(1000), drift=1.5).cause == "drift"
+
+
+def test_the_cap_of_the_environment_ends_a_rollout():
+    short = make_env(MEDIUM, max_episode_steps=10)
+    rollout = follow(short, L_SHAPE)
+    assert (rollout.cause, rollout.steps) == ("out of steps", 10)
+
+
+def test_the_end_of_a_partial_plan_is_where_planning_goes_on(env):
+    start = reset_at(env, [0, 0], [4, 4], seed=0)
+    partial = Route(dense([[0, 0], [4, 0]]), NOBODY, (), is_complete=False)
+    rollout = walk(env, start, partial, StraightTracker())
+    assert rollout.cause == "no plan"
+    np.testing.assert_allclose(rollout.xy[-1], [4, 0], atol=0.6)
+    start = reset_at(env, [0, 0], [4, 4], seed=0)
+    rollout = walk(env, start, partial, StraightTracker(), lambda p, _: Route(dense([p, [4, 4]]), NOBODY, ()))
+    assert rollout.success
+
+
+def test_failed_replanning_is_tried_again_and_then_given_up(env):
+    attempts = []
+    rollout = follow(
+        env,
+        L_SHAPE,
+        tracker=Resting(),
+        replan=lambda position, remaining: attempts.append(position),
+        stuck_steps=20,
+        max_replans=3,
+    )
+    assert len(attempts) == 3
+    assert (rollout.cause, rollout.num_replans, rollout.steps) == ("stuck or fallen", 0, 80)
+
+
+def test_a_planner_replans_with_its_memory_and_fresh_seeds():
+    planner, memory, goal = FakePlanner(), object(), np.array([52.0, 36.0])
+    replan = replanner(planner, goal, seed=7, memory=memory)
+    for _ in range(2):
+        route = replan(np.array([0.0, 0.0]), np.array([[20.0, 16.0]]))
+    np.testing.assert_array_equal(route.path[-1], goal)
+    assert [asked[1] for asked in planner.asked] == [8, 9]
+    assert all(asked[4] is memory for asked in planner.asked)
+
+
+def test_a_place_that_cannot_be_planned_from_gives_no_route():
+    class Refusing:
+        def plan(self, problem, **_):
+            raise InvalidProblem("S1 lies outside the data's support")
+
+    assert replanner(Refusing(), np.zeros(2))(np.ones(2), NOBODY) is None
+
+
+def test_two_agents_walk_their_parts_of_a_plan():
+    problem = Problem([[0, 0], [0, 20]], [[20, 20], [20, 0]], [[4, 4], [16, 12]])
+    result = FakePlanner(MEDIUM).plan(problem)
+    rollouts = walk_agents(result, StraightTracker(), [None, None])
+    assert all(rollout.success for rollout in rollouts)
+    assert sum(len(rollout.visited) for rollout in rollouts) == 2
+    for rollout, start in zip(rollouts, problem.starts, strict=True):
+        np.testing.assert_allclose(rollout.xy[0], start)
+
+
+def test_records_load_back(tmp_path):
+    problem = Problem([[0, 0]], [[20, 20]], [[4, 4]])
+    rollouts = walk_agents(FakePlanner(MEDIUM).plan(problem), StraightTracker(), [None])
+    save_rollouts(tmp_path / "rollout.json", rollouts)
+    (loaded,) = load_rollouts(tmp_path / "rollout.json")
+    np.testing.assert_allclose(loaded.xy, rollouts[0].xy, atol=1e-5)
+    np.testing.assert_array_equal(loaded.visited, rollouts[0].visited)
+    assert (loaded.cause, loaded.visit_steps) == (rollouts[0].cause, rollouts[0].visit_steps)
+
+
+def test_records_say_why_they_cannot_be_read_or_written(tmp_path):
+    (tmp_path / "notes.json").write_text("[]")
+    for path in (tmp_path / "notes.json", tmp_path / "missing.json"):
+        with pytest.raises(BadResult, match="not a saved rollout"):
+            load_rollouts(path)
+    with pytest.raises(CannotWrite, match="cannot write"):
+        save_rollouts(tmp_path / "nowhere" / "rollout.json", [])

@@ -1,0 +1,120 @@
+"""A planner that cheats: it knows the map. Plans are shortest ways in the best order; nothing is learned."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+from types import SimpleNamespace
+
+import numpy as np
+
+from chronoforest.bench.references import geodesic_matrix, geodesics
+from chronoforest.envs.mazes import Maze
+from chronoforest.envs.tasks import world
+from chronoforest.errors import UnknownVariant
+from chronoforest.pictures import Support, TreePicture
+from chronoforest.presets import get_preset
+from chronoforest.result import Certificate, PlanResult
+from chronoforest.routing.solver import solve_exact
+from chronoforest.types import JointRoute, Leg, Plan, Problem, RoundStats
+
+CLEARANCE = 1.0
+
+
+class StraightTracker:
+    """Walks straight toward the subgoal at full speed, slower when it is nearer than one step."""
+
+    def __call__(self, observation, subgoal):
+        return subgoal / max(0.2, np.linalg.norm(subgoal))
+
+
+class StraightDistance:
+    """Euclidean: wrong wherever there is a wall, which is what mismatched orders need."""
+
+    reach = 1e9
+
+    def encode(self, points):
+        return np.asarray(points, dtype=float)
+
+    def pairwise(self, source, target):
+        return np.linalg.norm(source[:, None] - target, axis=-1)
+
+
+@dataclass
+class FakePlanner:
+    """Behaves as `chronoforest.planner.Planner` does; remembers what it was asked."""
+
+    name: str = "pointmaze-giant-stitch-v0"
+    is_blind: bool = False
+    asked: list = field(default_factory=list)
+
+    def __post_init__(self):
+        self.preset = get_preset(self.name)
+        self.models = SimpleNamespace(tracker=StraightTracker(), distance=StraightDistance())
+
+    def plan(
+        self, problem, *, seed=0, stop=None, on_round=None, variant="online", order=None, memory=None
+    ) -> PlanResult:
+        if variant not in ("online", "temporal-fixed", "graph-fixed"):
+            raise UnknownVariant(variant, choices=("online", "temporal-fixed", "graph-fixed"))
+        self.asked.append((problem, seed, variant, order, memory))
+        maze = world(self.name).maze
+        matrix = geodesic_matrix(maze, problem.anchors, CLEARANCE)
+        if variant == "temporal-fixed":
+            codes = self.models.distance.encode(problem.anchors)
+            matrix = self.models.distance.pairwise(codes, codes)
+        route = solve_exact(matrix, problem)
+        stats = RoundStats(0, route, route.cost(matrix), route.legs, route.legs, 3, 9, 0.01)
+        if on_round is not None:
+            on_round(stats, problem)
+        return straight_result(maze, problem, route, self.name, seed, variant, stats, not self.is_blind)
+
+
+def straight_result(
+    maze: Maze, problem: Problem, route: JointRoute, name, seed, variant, stats, is_complete
+) -> PlanResult:
+    routes = tuple(_plan(maze, problem, order, is_complete) for order in route.orders)
+    legs = () if is_complete else route.legs
+    return PlanResult(
+        problem=problem,
+        routes=routes,
+        unmet=tuple((problem.names[leg.source], problem.names[leg.target]) for leg in legs),
+        rounds=(stats,),
+        num_expanded=3,
+        seconds=0.01,
+        seed=seed,
+        variant=variant,
+        preset=name,
+        certificate=Certificate(0.0, 0.0, True, True),
+        trees=(TreePicture("S1", routes[0].path[None]),),
+        meetings=problem.starts,
+        support=support_of(maze),
+    )
+
+
+def support_of(maze: Maze, cell: float = 0.5) -> Support:
+    left, right, bottom, top = maze.extent
+    xs, ys = np.arange(left, right, cell) + cell / 2, np.arange(bottom, top, cell) + cell / 2
+    points = np.stack(np.meshgrid(xs, ys, indexing="ij"), axis=-1)
+    mask = maze.is_free(points.reshape(-1, 2)).reshape(points.shape[:2])
+    return Support(points[0, 0], cell, mask)
+
+
+def dense(path, spacing=0.25):
+    """Points [T, 2] along a polyline, every `spacing` units and at its vertices."""
+    parts = [
+        np.linspace(a, b, max(2, int(np.ceil(np.linalg.norm(b - a) / spacing)) + 1))[1:]
+        for a, b in pairwise(np.asarray(path, dtype=float))
+    ]
+    return np.concatenate([np.asarray(path[:1], dtype=float), *parts])
+
+
+def _plan(maze: Maze, problem: Problem, order, is_complete) -> Plan:
+    names = [problem.names[anchor] for anchor in order]
+    legs = tuple(Leg(a, b, is_complete, 1.0, 0.0, 0.0, (a, b)) for a, b in pairwise(names))
+    if not is_complete:
+        return Plan(names, problem.anchors[list(order[:1])], legs, 0.0, (0,))
+    ways = [dense(geodesics(maze, CLEARANCE).path(*problem.anchors[[a, b]])) for a, b in pairwise(order)]
+    path = np.concatenate([ways[0], *(way[1:] for way in ways[1:])])
+    stops = np.cumsum([0, len(ways[0]) - 1, *(len(way) - 1 for way in ways[1:])])
+    return Plan(names, path, legs, 0.0, tuple(int(stop) for stop in stops))
