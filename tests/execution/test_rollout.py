@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 from fake_planner import FakePlanner, StraightTracker, dense
 
-from chronoforest.envs.tasks import make_env, reset_at, reset_task
+from chronoforest.envs.tasks import Start, make_env, reset_at, reset_task
 from chronoforest.errors import BadResult, CannotWrite, InvalidProblem
 from chronoforest.execution.recovery import replanner
-from chronoforest.execution.rollout import load_rollouts, save_rollouts, walk, walk_agents
-from chronoforest.execution.route import ExecutionParams, Route
+from chronoforest.execution.rollout import load_rollouts, save_rollouts, walk
+from chronoforest.execution.route import ExecutionParams, Route, route_of
 from chronoforest.types import Problem
 
 MEDIUM = "pointmaze-medium-stitch-v0"
@@ -51,8 +51,6 @@ class Corridor:
         self.action_space = make_env(MEDIUM).action_space
 
     def start(self, xy, goal):
-        from chronoforest.envs.tasks import Start
-
         self.xy, self.goal = np.array(xy, dtype=float), np.array(goal, dtype=float)
         return Start(self.xy, self.goal)
 
@@ -80,8 +78,7 @@ def test_an_official_task_is_walked_with_its_jitter():
     start = reset_task(env, 1, seed=3)
     planner = FakePlanner(MEDIUM)
     result = planner.plan(Problem([start.observation], [start.goal]))
-    route = Route(result.routes[0].path, NOBODY, ())
-    rollout = walk(env, start, route, StraightTracker())
+    rollout = walk(env, start, route_of(result, 0), StraightTracker())
     assert rollout.success_within(1000)
 
 
@@ -219,19 +216,10 @@ def test_a_place_that_cannot_be_planned_from_gives_no_route():
     assert replanner(Refusing(), np.zeros(2))(np.ones(2), NOBODY) is None
 
 
-def test_two_agents_walk_their_parts_of_a_plan():
-    problem = Problem([[0, 0], [0, 20]], [[20, 20], [20, 0]], [[4, 4], [16, 12]])
-    result = FakePlanner(MEDIUM).plan(problem)
-    rollouts = walk_agents(result, StraightTracker(), [None, None])
-    assert all(rollout.success for rollout in rollouts)
-    assert sum(len(rollout.visited) for rollout in rollouts) == 2
-    for rollout, start in zip(rollouts, problem.starts, strict=True):
-        np.testing.assert_allclose(rollout.xy[0], start)
-
-
 def test_records_load_back(tmp_path):
-    problem = Problem([[0, 0]], [[20, 20]], [[4, 4]])
-    rollouts = walk_agents(FakePlanner(MEDIUM).plan(problem), StraightTracker(), [None])
+    result = FakePlanner(MEDIUM).plan(Problem([[0, 0]], [[20, 20]], [[4, 4]]))
+    env = make_env(MEDIUM, terminate_at_goal=False)
+    rollouts = [walk(env, reset_at(env, [0, 0], [20, 20], seed=0), route_of(result, 0), StraightTracker())]
     save_rollouts(tmp_path / "rollout.json", rollouts)
     (loaded,) = load_rollouts(tmp_path / "rollout.json")
     np.testing.assert_allclose(loaded.xy, rollouts[0].xy, atol=1e-5)

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
-from fake_planner import FakePlanner, StraightTracker
+from fake_planner import FakePlanner
 
 from chronoforest import pictures
 from chronoforest.errors import CannotWrite, InvalidParameter
-from chronoforest.execution.rollout import walk_agents
+from chronoforest.execution.outing import walk_problem
 from chronoforest.report.plots import draw_rollouts, without_jumps
 from chronoforest.report.video import VideoParams, draw_scene, draw_video, frames, stamp
 from chronoforest.types import Problem
@@ -15,8 +15,8 @@ SMALL = VideoParams(width=321, max_frames=12, hold=3)
 @pytest.fixture(scope="module")
 def walked():
     problem = Problem([[0, 0], [0, 20]], [[20, 20], [20, 0]], [[4, 4], [16, 12]])
-    result = FakePlanner("pointmaze-medium-stitch-v0").plan(problem)
-    return result, walk_agents(result, StraightTracker(), [None, None])
+    outing = walk_problem(FakePlanner("pointmaze-medium-stitch-v0"), problem)
+    return outing.result, outing.rollouts
 
 
 def read(path):

@@ -41,6 +41,13 @@ VERBS: dict[str, Verb] = {
     "train distance": Verb("chronoforest.cli.train:distance", "learn the temporal distance"),
     "train denoiser": Verb("chronoforest.cli.train:denoiser", "learn to generate segments"),
     "train tracker": Verb("chronoforest.cli.train:tracker", "learn to follow a path"),
+    "plan": Verb("chronoforest.cli.plan:plan", "plan routes for any starts, goals and waypoints"),
+    "run": Verb("chronoforest.cli.run:run", "plan an official task, walk it and draw it"),
+    "bench stitch": Verb("chronoforest.cli.bench:stitch", "success on the official tasks"),
+    "bench pairs": Verb("chronoforest.cli.bench:pairs", "plans between random places"),
+    "bench multi": Verb("chronoforest.cli.bench:multi", "plans for several agents and waypoints"),
+    "bench order": Verb("chronoforest.cli.bench:order", "the order of waypoints that are easily misjudged"),
+    "demo": Verb("chronoforest.cli.demo:demo", "two agents, five waypoints, the giant maze"),
 }
 """Every command by the words that call it."""
 

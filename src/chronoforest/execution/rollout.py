@@ -12,11 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from chronoforest.envs.tasks import Env, Start, make_env, reset_at
+from chronoforest.envs.tasks import Env, Start
 from chronoforest.errors import BadResult, CannotWrite
 from chronoforest.execution.recovery import Cause, Replan, Watch, trouble
-from chronoforest.execution.route import ExecutionParams, Place, Route, advance, route_of, subgoal, to_go
-from chronoforest.result import PlanResult
+from chronoforest.execution.route import ExecutionParams, Place, Route, advance, subgoal, to_go
 from chronoforest.types import FloatArray, Tracker
 
 FORMAT = "chronoforest-rollout/1"
@@ -88,27 +87,6 @@ def walk(
     while agent.cause is None:
         agent.step(env)
     return agent.record(time.perf_counter() - began)
-
-
-def walk_agents(
-    result: PlanResult,
-    tracker: Tracker,
-    replans: Sequence[Replan | None],
-    *,
-    seed: int = 0,
-    max_steps: int = MAX_STEPS,
-    params: ExecutionParams | None = None,
-) -> tuple[Rollout, ...]:
-    """Walk every agent of a plan, each alone in its own environment, one after the other.
-
-    Agents do not collide: they never see each other, as in the plan.
-    """
-    env = make_env(result.preset, max_episode_steps=max_steps, terminate_at_goal=False)
-    rollouts = []
-    for agent, replan in enumerate(replans):
-        start = reset_at(env, result.problem.starts[agent], result.problem.goals[agent], seed)
-        rollouts.append(walk(env, start, route_of(result, agent), tracker, replan, params))
-    return tuple(rollouts)
 
 
 def save_rollouts(path: str | Path, rollouts: Sequence[Rollout]) -> None:

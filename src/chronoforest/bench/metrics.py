@@ -1,0 +1,106 @@
+"""Figures over many trials, each with the interval that the number of trials allows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from chronoforest.bench.trials import PlanFigures, Trial
+
+CAPS = (1000, 2000)
+"""Steps: the official cap, which is the headline, and the longer one of diffusion planners' papers."""
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A share or a mean with the ends of its 95 % interval; NaN without trials."""
+
+    value: float
+    low: float
+    high: float
+
+
+def wilson(num_successes: int, num_trials: int) -> Estimate:
+    """A share with Wilson's score interval, which stays within 0…1 and is honest at both ends."""
+    if num_trials == 0:
+        return Estimate(np.nan, np.nan, np.nan)
+    share = num_successes / num_trials
+    z = float(stats.norm.ppf(0.5 + CONFIDENCE / 2))
+    scale = 1.0 + z * z / num_trials
+    centre = (share + z * z / (2 * num_trials)) / scale
+    half = z / scale * np.sqrt(share * (1 - share) / num_trials + (z / (2 * num_trials)) ** 2)
+    return Estimate(share, max(0.0, float(centre - half)), min(1.0, float(centre + half)))
+
+
+def mean(values: Iterable[float]) -> Estimate:
+    """A mean with Student's interval; a single value has an infinite one."""
+    data = np.array(list(values), dtype=np.float64)
+    if len(data) == 0:
+        return Estimate(np.nan, np.nan, np.nan)
+    centre = float(data.mean())
+    if len(data) == 1:
+        return Estimate(centre, -np.inf, np.inf)
+    error = data.std(ddof=1) / np.sqrt(len(data))
+    half = float(stats.t.ppf(0.5 + CONFIDENCE / 2, len(data) - 1) * error)
+    return Estimate(centre, centre - half, centre + half)
+
+
+def median(values: Iterable[float]) -> float:
+    """The middle value, NaN without any."""
+    data = list(values)
+    return float(np.median(data)) if data else float("nan")
+
+
+def share(trials: Sequence[Trial], is_good: Callable[[Trial], bool]) -> Estimate:
+    """How many of the trials are good."""
+    return wilson(sum(map(is_good, trials)), len(trials))
+
+
+def success(trials: Sequence[Trial], cap: int = CAPS[0]) -> Estimate:
+    """Walks that reached the goal within the cap, as the environment reports it."""
+    return share(trials, lambda trial: trial.walk is not None and trial.walk.success_within(cap))
+
+
+def completeness(trials: Sequence[Trial]) -> Estimate:
+    """Plans with every leg met and no wall crossed."""
+    return share(trials, lambda trial: trial.plan is not None and is_sound(trial.plan))
+
+
+def best_order(trials: Sequence[Trial]) -> Estimate:
+    """Sound plans whose order no other order beats under the geodesic."""
+    return share(trials, lambda t: t.plan is not None and is_sound(t.plan) and t.plan.has_best_order)
+
+
+def is_sound(plan: PlanFigures) -> bool:
+    """Complete and clear of walls."""
+    return plan.is_complete and not plan.crosses_wall
+
+
+def num_wall_crossings(trials: Sequence[Trial]) -> int:
+    """Plans that call themselves complete and lead through a wall."""
+    return sum(plan.crosses_wall for plan in complete_plans(trials))
+
+
+def complete_plans(trials: Sequence[Trial]) -> list[PlanFigures]:
+    """The plans that lengths are compared on."""
+    return [trial.plan for trial in trials if trial.plan is not None and trial.plan.is_complete]
+
+
+def failures(trials: Sequence[Trial], cap: int = CAPS[0]) -> Counter[str]:
+    """Failed walks by cause; a success after the cap is out of steps, a refused problem has no plan."""
+    causes = (_cause(trial, cap) for trial in trials)
+    return Counter(cause for cause in causes if cause != "none")
+
+
+def _cause(trial: Trial, cap: int) -> str:
+    if trial.walk is None:
+        return "no plan" if trial.plan is None or not trial.plan.is_complete else "none"
+    if trial.walk.cause == "none" and trial.walk.steps > cap:
+        return "out of steps"
+    return trial.walk.cause

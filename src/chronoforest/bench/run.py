@@ -1,0 +1,139 @@
+"""Run cases on several processes and write one JSON line per trial; an interrupted run continues."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from chronoforest.bench.suites import Case
+from chronoforest.bench.trials import Trial, run_case
+from chronoforest.errors import BadResult, CannotWrite, ChronoForestError, InvalidParameter
+
+if TYPE_CHECKING:
+    from chronoforest.planner import Planner
+
+LoadPlanner = Callable[[str, str], "Planner"]
+"""Preset and mode → planner; hashable and picklable, because every process loads its own."""
+
+OnProgress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class ShippedPlanner:
+    """Loads planners with the weights of the package, or of another folder."""
+
+    weights: Path | None = None
+    device: str = "cpu"
+
+    def __call__(self, preset: str, mode: str) -> Planner:
+        """The planner of a preset."""
+        from chronoforest.presets import load_planner
+
+        return load_planner(preset, device=self.device, weights=self.weights, mode=mode)
+
+
+def run_cases(
+    cases: Sequence[Case],
+    path: Path,
+    load: LoadPlanner,
+    workers: int = 1,
+    on_progress: OnProgress | None = None,
+) -> list[Trial]:
+    """The trials of all cases, in their order; those that the file holds already are not run again."""
+    if workers < 1:
+        raise InvalidParameter(f"workers must be at least 1, got {workers}")
+    _drop_torn_line(path)
+    trials = {trial.case: trial for trial in read_trials(path)}
+    pending = [case for case in cases if case not in trials]
+    num_kept = len(cases) - len(pending)
+    for num_run, trial in enumerate(_run(pending, load, workers), start=1):
+        _append(path, trial)
+        trials[trial.case] = trial
+        if on_progress is not None:
+            on_progress(num_kept + num_run, len(cases))
+    return [trials[case] for case in cases]
+
+
+def read_trials(path: Path) -> list[Trial]:
+    """The trials of a file, none when it does not exist; a torn last line is left out."""
+    trials = []
+    for number, line in enumerate(_whole_lines(path), start=1):
+        try:
+            trials.append(Trial.from_json(line))
+        except (ValueError, KeyError, TypeError) as error:
+            raise BadResult(f"{path} line {number} is not a trial: {error!r}") from error
+    return trials
+
+
+def _run(cases: Sequence[Case], load: LoadPlanner, workers: int) -> Iterator[Trial]:
+    """Trials as they finish."""
+    if workers == 1 or len(cases) < 2:
+        yield from (_trial(case, load) for case in cases)
+        return
+    # A fresh interpreter per worker: forking a process whose torch threads are running can hang.
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(min(workers, len(cases)), mp_context=context)
+    try:
+        for finished in as_completed([pool.submit(_trial_or_error, case, load) for case in cases]):
+            trial, error = finished.result()
+            if trial is None:
+                raise ChronoForestError(error)
+            yield trial
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _trial_or_error(case: Case, load: LoadPlanner) -> tuple[Trial | None, str]:
+    """A worker's answer; errors travel as their sentence, since not all of them can be pickled."""
+    try:
+        return _trial(case, load), ""
+    except ChronoForestError as error:
+        return None, str(error)
+
+
+def _trial(case: Case, load: LoadPlanner) -> Trial:
+    return run_case(case, _planner(load, case.preset, case.mode))
+
+
+@cache
+def _planner(load: LoadPlanner, preset: str, mode: str) -> Planner:
+    """One planner per process, on one thread: workers share the cores, and plans must not depend on them."""
+    import torch
+
+    torch.set_num_threads(1)
+    return load(preset, mode)
+
+
+def _append(path: Path, trial: Trial) -> None:
+    """One line in one write, on the disk before the next trial is counted."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a") as file:
+            file.write(trial.to_json() + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise CannotWrite(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def _whole_lines(path: Path) -> list[str]:
+    try:
+        text = path.read_text()
+    except FileNotFoundError:
+        return []
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadResult(f"cannot read {path}: {error}") from error
+    return text.split("\n")[:-1]
+
+
+def _drop_torn_line(path: Path) -> None:
+    """Cut what a killed run left after the last end of line, so that the next line starts on its own."""
+    if path.is_file():
+        with path.open("rb+") as file:
+            file.truncate(file.read().rfind(b"\n") + 1)

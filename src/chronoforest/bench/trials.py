@@ -1,0 +1,184 @@
+"""One case run and measured: the plan, against the map, and the walk."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from chronoforest.bench.references import bfs_matrix, geodesic_matrix
+from chronoforest.bench.suites import TIE, Case, order_problem, random_problem
+from chronoforest.envs.mazes import Maze
+from chronoforest.envs.tasks import Env, make_env
+from chronoforest.errors import InvalidProblem
+from chronoforest.execution.outing import walk_task
+from chronoforest.execution.recovery import Cause
+from chronoforest.execution.rollout import MAX_STEPS, Rollout
+from chronoforest.result import PlanResult
+from chronoforest.routing.solver import AutoSolver, best_two_costs, order_from_names
+from chronoforest.types import FloatArray, Problem
+
+if TYPE_CHECKING:
+    from chronoforest.planner import Planner
+
+GRAPH_FIXED = "graph-fixed"
+"""The privileged variant: the planner has no map, so its order is solved here and handed in."""
+
+
+@dataclass(frozen=True)
+class PlanFigures:
+    """A plan against the map; lengths in world units over all agents.
+
+    bfs, geodesic: the least lengths in any order, over cells and at any angle with clearance 1.0;
+    order_length: the geodesic length of the order chosen; runner_up: of the second-best order, None when
+    there is only one; clearance: least distance to a wall; order: anchor names per agent.
+    """
+
+    is_complete: bool
+    crosses_wall: bool
+    length: float
+    raw_length: float
+    bfs: float
+    geodesic: float
+    order_length: float
+    runner_up: float | None
+    clearance: float
+    num_expanded: int
+    num_rounds: int
+    seconds: float
+    order: tuple[tuple[str, ...], ...]
+
+    @property
+    def has_best_order(self) -> bool:
+        """Whether no order is shorter under the geodesic."""
+        return self.order_length <= self.geodesic + TIE
+
+
+@dataclass(frozen=True)
+class WalkFigures:
+    """A walk in short."""
+
+    cause: Cause
+    steps: int
+    num_replans: int
+    seconds: float
+
+    def success_within(self, cap: int) -> bool:
+        """Whether the environment reported success in at most that many steps."""
+        return self.cause == "none" and self.steps <= cap
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What came of a case; `refusal` is the planner's sentence when it would not even try."""
+
+    case: Case
+    plan: PlanFigures | None
+    walk: WalkFigures | None = None
+    refusal: str = ""
+
+    def to_json(self) -> str:
+        """One line."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, line: str) -> Trial:
+        """The inverse of `to_json`."""
+        values = json.loads(line)
+        plan = None if values["plan"] is None else _plan_figures(values["plan"])
+        walked = None if values["walk"] is None else WalkFigures(**values["walk"])
+        return cls(Case(**values["case"]), plan, walked, values["refusal"])
+
+
+def run_case(case: Case, planner: Planner) -> Trial:
+    """Plan, walk where the suite says so, and measure; a refused problem is a failed trial."""
+    try:
+        return _RUNS[case.suite](case, planner)
+    except InvalidProblem as error:
+        return Trial(case, plan=None, refusal=str(error))
+
+
+def measure_plan(result: PlanResult, maze: Maze) -> PlanFigures:
+    """Everything that the map tells about a plan."""
+    problem, paths = result.problem, [route.path for route in result.routes if len(route.path)]
+    true = geodesic_matrix(maze, problem.anchors)
+    names = [route.order for route in result.routes]
+    _, second = best_two_costs(true, problem)
+    return PlanFigures(
+        is_complete=result.complete,
+        crosses_wall=any(maze.crosses_wall(path) for path in paths),
+        length=result.length,
+        raw_length=result.raw_length,
+        bfs=_least(bfs_matrix(maze, problem.anchors), problem),
+        geodesic=_least(true, problem),
+        order_length=order_from_names(names, problem).cost(true),
+        runner_up=second if np.isfinite(second) else None,
+        clearance=min((maze.path_clearance(path) for path in paths), default=0.0),
+        num_expanded=result.num_expanded,
+        num_rounds=result.num_rounds,
+        seconds=result.seconds,
+        order=tuple(tuple(order) for order in names),
+    )
+
+
+def measure_walk(rollout: Rollout) -> WalkFigures:
+    """The figures of a record."""
+    return WalkFigures(rollout.cause, rollout.steps, rollout.num_replans, rollout.seconds)
+
+
+def _walk_task(case: Case, planner: Planner) -> Trial:
+    """The official protocol; one walk with the longer cap tells about both."""
+    reset_seed, plan_seed = case.seeds
+    order = [["S1", "G1"]] if case.variant == GRAPH_FIXED else None
+    outing = walk_task(
+        planner,
+        _env(case.preset),
+        case.task,
+        seed=reset_seed,
+        plan_seed=plan_seed,
+        variant=case.variant,
+        order=order,
+    )
+    return Trial(case, measure_plan(outing.result, case.maze), measure_walk(outing.rollouts[0]))
+
+
+def _plan_random(case: Case, planner: Planner) -> Trial:
+    return Trial(case, measure_plan(_plan(case, planner, random_problem(case)), case.maze))
+
+
+def _plan_order(case: Case, planner: Planner) -> Trial:
+    problem = order_problem(case, planner.models.distance)
+    return Trial(case, measure_plan(_plan(case, planner, problem), case.maze))
+
+
+_RUNS: dict[str, Callable[[Case, Planner], Trial]] = {
+    "stitch": _walk_task,
+    "pairs": _plan_random,
+    "multi": _plan_random,
+    "order": _plan_order,
+}
+
+
+def _plan(case: Case, planner: Planner, problem: Problem) -> PlanResult:
+    order = None
+    if case.variant == GRAPH_FIXED:
+        order = AutoSolver()(bfs_matrix(case.maze, problem.anchors), problem, None).named(problem)
+    return planner.plan(problem, seed=case.seeds[1], variant=case.variant, order=order)
+
+
+def _least(matrix: FloatArray, problem: Problem) -> float:
+    return AutoSolver()(matrix, problem, None).cost(matrix)
+
+
+@cache
+def _env(preset: str) -> Env:
+    """One environment per process."""
+    return make_env(preset, max_episode_steps=MAX_STEPS)
+
+
+def _plan_figures(values: Mapping[str, Any]) -> PlanFigures:
+    return PlanFigures(**{**values, "order": tuple(tuple(order) for order in values["order"])})

@@ -1,0 +1,99 @@
+"""`chronoforest bench`: many trials, resumable, and a table of what came of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from tyro.conf import arg
+
+from chronoforest.cli.planning import Options, PlannerOptions
+
+
+@dataclass(frozen=True)
+class BenchOptions:
+    """How many trials, and where they go.
+
+    Args:
+        workers: processes; each loads its own planner and uses one thread.
+        out: folder for SUITE.jsonl, one line per trial; a run that was stopped continues from there.
+        markdown: print the table for a Markdown file.
+    """
+
+    workers: int = 1
+    out: Path = Path("runs/bench")
+    markdown: bool = False
+
+
+Bench = Annotated[BenchOptions, arg(name="")]
+
+
+def stitch(options: Options, bench: Bench, episodes: int = 50) -> None:
+    """The official protocol: five tasks with jitter, success within 1000 and within 2000 steps.
+
+    Args:
+        episodes: per task.
+    """
+    _bench("stitch", options, bench, episodes)
+
+
+def pairs(options: Options, bench: Bench, episodes: int = 500) -> None:
+    """Plans between random starts and goals: completeness, walls crossed, lengths.
+
+    Args:
+        episodes: pairs in all.
+    """
+    _bench("pairs", options, bench, episodes)
+
+
+def multi(options: Options, bench: Bench, episodes: int = 100, agents: int = 2, waypoints: int = 5) -> None:
+    """Plans for several agents with shared random waypoints.
+
+    Args:
+        episodes: problems in all.
+        agents: M.
+        waypoints: K.
+    """
+    _bench("multi", options, bench, episodes, agents, waypoints)
+
+
+def order(options: Options, bench: Bench, episodes: int = 50) -> None:
+    """Plans through three waypoints whose best order the raw learned distance gets wrong.
+
+    Args:
+        episodes: waypoint triples in all; the five tasks take turns.
+    """
+    _bench("order", options, bench, episodes)
+
+
+def _bench(
+    suite: str,
+    options: PlannerOptions,
+    bench: BenchOptions,
+    episodes: int,
+    agents: int = 1,
+    waypoints: int = 0,
+) -> None:
+    from rich.console import Console
+
+    from chronoforest.bench.run import ShippedPlanner, read_trials, run_cases
+    from chronoforest.bench.suites import Case, make_cases
+    from chronoforest.cli.planning import open_folder
+    from chronoforest.cli.progress import bar
+    from chronoforest.presets import get_preset
+    from chronoforest.report.tables import bench_table
+
+    preset = get_preset(options.preset).name
+    template = Case(suite, preset, 0, 0, options.seed, options.variant, options.mode, agents, waypoints)
+    cases = make_cases(template, episodes)
+    path = open_folder(bench.out) / f"{suite}.jsonl"
+    num_kept = len({trial.case for trial in read_trials(path)} & set(cases))
+    if num_kept:
+        print(f"{path}: {num_kept} of {len(cases)} trials were there already, kept")
+    with bar(f"{suite} {preset}", "trials") as on_progress:
+        load = ShippedPlanner(options.weights, options.device)
+        trials = run_cases(cases, path, load, bench.workers, on_progress)
+    table = bench_table(suite, trials, title=f"{suite}, {preset}, {options.variant}")
+    print(table.to_markdown()) if bench.markdown else Console().print(table.to_rich())
+    print(f"{path}: {len(trials)} trials")

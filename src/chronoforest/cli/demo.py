@@ -1,0 +1,70 @@
+"""`chronoforest demo`: two agents, five waypoints, the giant maze."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from chronoforest.execution.outing import Outing
+
+PRESET = "pointmaze-giant-stitch-v0"
+STARTS = [[0.0, 0.0], [0.0, 36.0]]
+GOALS = [[52.0, 36.0], [52.0, 0.0]]
+WAYPOINTS = [[16.0, 0.0], [4.0, 24.0], [20.0, 16.0], [32.0, 8.0], [32.0, 24.0]]
+
+
+def demo(
+    out: Path = Path("runs/demo"),
+    seed: int = 0,
+    mode: Literal["default", "fast"] = "default",
+    weights: Path | None = None,
+) -> None:
+    """Plan for two agents and five waypoints in the giant maze, walk both, and draw what happened.
+
+    Args:
+        out: folder for the records, the pictures and the video.
+        seed: the same seed gives the same plan.
+        mode: default, or fast.
+        weights: folder of trained models; those of the package unless told.
+    """
+    from rich.console import Console
+
+    from chronoforest.cli.live import rounds_view
+    from chronoforest.cli.planning import PlannerOptions, open_folder
+    from chronoforest.cli.run import write_outing
+    from chronoforest.execution.outing import walk_problem
+    from chronoforest.types import Problem
+
+    folder = open_folder(out)
+    console = Console()
+    problem = Problem(STARTS, GOALS, WAYPOINTS)
+    planner = PlannerOptions(PRESET, seed=seed, mode=mode, weights=weights).load()
+    with rounds_view(console) as on_round:
+        outing = walk_problem(planner, problem, seed=seed, on_round=on_round)
+    console.print(_table(outing))
+    for path in write_outing(outing, folder, "two agents, five waypoints"):
+        print(f"  {path}")
+
+
+def _table(outing: Outing) -> object:
+    from chronoforest.report.tables import Table
+    from chronoforest.types import path_length
+
+    rows = [
+        (
+            f"agent {agent + 1}",
+            " → ".join(plan.order),
+            f"{plan.length:.1f}",
+            f"{path_length(rollout.xy):.1f}",
+            str(rollout.steps),
+            str(rollout.num_replans),
+            "arrived" if rollout.success else rollout.cause,
+        )
+        for agent, (plan, rollout) in enumerate(zip(outing.result.routes, outing.rollouts, strict=True))
+    ]
+    result = outing.result
+    state = "complete" if result.complete else "incomplete"
+    title = f"{state} after {result.num_rounds} rounds, {result.num_expanded} nodes, {result.seconds:.1f} s"
+    header = ("", "route", "planned", "walked", "steps", "re-planned", "outcome")
+    return Table(title, header, tuple(rows)).to_rich()

@@ -1,0 +1,35 @@
+"""`chronoforest plan`: routes for any starts, goals and waypoints."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from chronoforest.cli.planning import Options, open_folder, read_points
+
+
+def plan(
+    options: Options, starts: str, goals: str, waypoints: str = "", out: Path = Path("runs/plan")
+) -> None:
+    """Plan routes for agents through shared waypoints; writes plan.json and plan.png.
+
+    Args:
+        starts: one point "x,y" per agent, separated by spaces (write --starts=-1,0 for a leading minus).
+        goals: one point per agent, in the same order.
+        waypoints: points that some agent has to visit.
+        out: folder for the plan and its picture.
+    """
+    from chronoforest.presets import get_preset
+    from chronoforest.types import Problem
+
+    problem = Problem(*(read_points(*typed) for typed in _typed(starts, goals, waypoints)))
+    get_preset(options.preset)
+    folder = open_folder(out)
+    result = options.load().plan(problem, seed=options.seed, variant=options.variant)
+    result.save(folder / "plan.json")
+    result.plot(folder / "plan.png")
+    print(result.summary())
+    print(f"  {folder / 'plan.json'}\n  {folder / 'plan.png'}")
+
+
+def _typed(starts: str, goals: str, waypoints: str) -> tuple[tuple[str, str], ...]:
+    return ("starts", starts), ("goals", goals), ("waypoints", waypoints)

@@ -1,0 +1,70 @@
+"""What the verbs that plan have in common: which planner, where to write, and how points are typed."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from tyro.conf import arg
+
+from chronoforest.errors import CannotWrite, InvalidProblem
+
+if TYPE_CHECKING:
+    from chronoforest.planner import Planner
+
+
+@dataclass(frozen=True)
+class PlannerOptions:
+    """Which planner, and how it plans.
+
+    Args:
+        preset: one of the named configurations, such as pointmaze-giant-stitch-v0.
+        variant: online, or one of the fixed orders and ablations.
+        mode: default, or fast for plans in under a second that are a few per cent longer.
+        seed: the same seed gives the same plan.
+        weights: folder of trained models; those of the package unless told.
+        device: cpu or cuda.
+    """
+
+    preset: str
+    variant: str = "online"
+    mode: Literal["default", "fast"] = "default"
+    seed: int = 0
+    weights: Path | None = None
+    device: str = "cpu"
+
+    def load(self) -> Planner:
+        """The planner."""
+        from chronoforest.presets import load_planner
+
+        return load_planner(self.preset, device=self.device, weights=self.weights, mode=self.mode)
+
+
+Options = Annotated[PlannerOptions, arg(name="")]
+
+
+def open_folder(out: Path) -> Path:
+    """Make a run folder that remembers its command and version, before any long work."""
+    config = {"command": shlex.join(["chronoforest", *sys.argv[1:]]), "version": version("chronoforest")}
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        (out / "config.json").write_text(json.dumps(config, indent=2) + "\n")
+    except OSError as error:
+        raise CannotWrite(f"cannot write to {out}: {error.strerror or error}") from error
+    return out
+
+
+def read_points(name: str, text: str) -> list[list[float]]:
+    """Points typed as "x,y x,y"."""
+    try:
+        points = [[float(number) for number in word.split(",")] for word in text.split()]
+    except ValueError:
+        points = [[]]
+    if any(len(point) != 2 for point in points):
+        raise InvalidProblem(f'--{name} must be points such as "0,0 52,36", got {text!r}')
+    return points

@@ -1,0 +1,49 @@
+"""`chronoforest run`: plan an official task and walk it in MuJoCo."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from chronoforest.cli.planning import Options, open_folder
+
+if TYPE_CHECKING:
+    from chronoforest.execution.outing import Outing
+
+
+def run(options: Options, task: int, out: Path | None = None) -> None:
+    """Plan one of the five official tasks, walk it, and draw what happened.
+
+    Args:
+        task: 1 to 5.
+        out: folder for the records, the pictures and the video; runs/PRESET-taskTASK unless told.
+    """
+    from chronoforest.envs.tasks import make_env, world
+    from chronoforest.errors import InvalidParameter
+    from chronoforest.execution.outing import walk_task
+    from chronoforest.execution.rollout import MAX_STEPS
+    from chronoforest.presets import get_preset
+
+    preset = get_preset(options.preset)
+    num_tasks = len(world(preset.name).maze.tasks)
+    if not 1 <= task <= num_tasks:
+        raise InvalidParameter(f"--task must be 1…{num_tasks}, got {task}")
+    folder = open_folder(out or Path("runs") / f"{preset.name}-task{task}")
+    planner, env = options.load(), make_env(preset.name, max_episode_steps=MAX_STEPS)
+    outing = walk_task(planner, env, task, seed=options.seed, variant=options.variant)
+    print(outing.summary())
+    for path in write_outing(outing, folder, f"{preset.name}, task {task}"):
+        print(f"  {path}")
+
+
+def write_outing(outing: Outing, folder: Path, title: str) -> list[Path]:
+    """Records, then the pictures and the video drawn from them; returns what was written."""
+    from chronoforest.report.plots import draw_rollouts
+    from chronoforest.report.video import draw_video
+
+    outing.save(folder)
+    result = outing.result
+    result.plot(folder / "plan.png")
+    draw_rollouts(folder / "walk.png", result.support, result.problem, outing.rollouts, title)
+    draw_video(folder / "walk.mp4", result.support, result.problem, outing.rollouts, title)
+    return [folder / name for name in ("plan.json", "rollout.json", "plan.png", "walk.png", "walk.mp4")]

@@ -1,0 +1,97 @@
+"""Plan and walk: an official task for one agent, or any problem for several."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from chronoforest.envs.tasks import Env, make_env, reset_at, reset_task
+from chronoforest.execution.recovery import replanner
+from chronoforest.execution.rollout import MAX_STEPS, Rollout, save_rollouts, walk
+from chronoforest.execution.route import ExecutionParams, route_of
+from chronoforest.result import PlanResult
+from chronoforest.types import Problem, RoundStats
+
+if TYPE_CHECKING:
+    from chronoforest.planner import Planner
+
+OnRound = Callable[[RoundStats, Problem], None]
+
+
+@dataclass(frozen=True)
+class Outing:
+    """A plan and how each agent walked its part of it."""
+
+    result: PlanResult
+    rollouts: tuple[Rollout, ...]
+
+    @property
+    def success(self) -> bool:
+        """Whether every agent arrived with all its waypoints visited."""
+        return all(rollout.success for rollout in self.rollouts)
+
+    def summary(self) -> str:
+        """A few lines for people."""
+        walks = [f"  agent {m + 1} {rollout.summary()}" for m, rollout in enumerate(self.rollouts)]
+        return "\n".join([self.result.summary(), *walks])
+
+    def save(self, folder: Path) -> None:
+        """Write plan.json and rollout.json."""
+        self.result.save(folder / "plan.json")
+        save_rollouts(folder / "rollout.json", self.rollouts)
+
+
+def walk_task(
+    planner: Planner,
+    env: Env,
+    task: int,
+    *,
+    seed: int,
+    plan_seed: int | None = None,
+    variant: str = "online",
+    order: Sequence[Sequence[str]] | None = None,
+    params: ExecutionParams | None = None,
+) -> Outing:
+    """The official protocol: reset to the jittered task by `seed`, plan, walk until success or the cap.
+
+    Make the environment with a cap of MAX_STEPS: success within fewer steps can be read off the record.
+    """
+    from chronoforest.planner import ForestMemory
+
+    memory, plan_seed = ForestMemory(), seed if plan_seed is None else plan_seed
+    start = reset_task(env, task, seed)
+    problem = Problem([start.observation[:2]], [start.goal])
+    result = planner.plan(problem, seed=plan_seed, variant=variant, order=order, memory=memory)
+    replan = replanner(planner, start.goal, seed=plan_seed, memory=memory)
+    rollout = walk(env, start, route_of(result, 0), planner.models.tracker, replan, params)
+    return Outing(result, (rollout,))
+
+
+def walk_problem(
+    planner: Planner,
+    problem: Problem,
+    *,
+    seed: int = 0,
+    variant: str = "online",
+    on_round: OnRound | None = None,
+    max_steps: int = MAX_STEPS,
+    params: ExecutionParams | None = None,
+) -> Outing:
+    """Plan for all agents, then walk each alone in its own environment, one after the other.
+
+    Agents do not collide: they never see each other, as in the plan.
+    """
+    from chronoforest.planner import ForestMemory
+
+    memory = ForestMemory()
+    result = planner.plan(problem, seed=seed, variant=variant, on_round=on_round, memory=memory)
+    # Success only counts after the waypoints, so passing the goal early must not end the episode.
+    env = make_env(result.preset, max_episode_steps=max_steps, terminate_at_goal=False)
+    rollouts = []
+    for agent, (origin, goal) in enumerate(zip(problem.starts, problem.goals, strict=True)):
+        start = reset_at(env, origin, goal, seed)
+        replan = replanner(planner, goal, seed=seed, memory=memory)
+        rollouts.append(walk(env, start, route_of(result, agent), planner.models.tracker, replan, params))
+    return Outing(result, tuple(rollouts))

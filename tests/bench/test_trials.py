@@ -1,0 +1,91 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from fake_planner import FakePlanner
+
+from chronoforest.bench.suites import Case
+from chronoforest.bench.trials import Trial, measure_plan, run_case
+from chronoforest.envs.mazes import maze
+from chronoforest.errors import InvalidProblem
+from chronoforest.types import Problem
+
+GIANT = "pointmaze-giant-stitch-v0"
+
+
+@pytest.fixture(scope="module")
+def planner():
+    return FakePlanner(GIANT)
+
+
+def test_a_stitch_trial_walks_and_measures(planner):
+    trial = run_case(Case("stitch", GIANT, task=5, episode=0), planner)
+    assert trial.walk.success_within(1000)
+    assert trial.walk.num_replans == 0
+    assert trial.plan.length == pytest.approx(trial.plan.geodesic)
+    assert trial.plan.geodesic < trial.plan.bfs + 4
+    assert trial.plan.clearance >= 0.99
+    assert not trial.plan.crosses_wall
+    assert trial.plan.order == (("S1", "G1"),)
+
+
+def test_the_start_is_the_jittered_one(planner):
+    run_case(Case("stitch", GIANT, task=5, episode=1), planner)
+    problem = planner.asked[-1][0]
+    assert (problem.starts != np.round(problem.starts)).any()
+
+
+def test_trials_load_back(planner):
+    for case in (
+        Case("stitch", GIANT, 5, 0),
+        Case("pairs", GIANT, 0, 0),
+        Case("multi", GIANT, 0, 0, 0, "online"),
+    ):
+        trial = run_case(case, planner)
+        assert Trial.from_json(trial.to_json()) == trial
+        assert "\n" not in trial.to_json()
+
+
+def test_the_order_suite_tells_right_from_wrong_orders(planner):
+    """The fake knows the map online, and only straight lines when its order is fixed on raw distance."""
+    case = Case("order", GIANT, task=1, episode=0, num_waypoints=3)
+    online = run_case(case, planner).plan
+    fixed = run_case(replace(case, variant="temporal-fixed"), planner).plan
+    assert online.has_best_order
+    assert not fixed.has_best_order
+    assert fixed.order_length > online.order_length == pytest.approx(online.geodesic)
+    assert online.runner_up > online.geodesic
+
+
+def test_the_privileged_variant_gets_its_order_from_the_map(planner):
+    case = Case("multi", GIANT, 0, 0, variant="graph-fixed", num_agents=2, num_waypoints=2)
+    run_case(case, planner)
+    problem, _, _, order, _ = planner.asked[-1]
+    assert sorted(name for names in order for name in names) == sorted(problem.names)
+    run_case(replace(case, variant="online"), planner)
+    assert planner.asked[-1][3] is None
+
+
+def test_a_refused_problem_is_a_failed_trial(planner, monkeypatch):
+    def refuse(*args, **options):
+        raise InvalidProblem("S1 lies outside the data's support")
+
+    monkeypatch.setattr(planner, "plan", refuse)
+    trial = run_case(Case("pairs", GIANT, 0, 0), planner)
+    assert trial.plan is None
+    assert "outside" in trial.refusal
+    assert Trial.from_json(trial.to_json()) == trial
+
+
+def test_a_plan_through_a_wall_is_flagged(planner):
+    result = planner.plan(Problem([[0, 0]], [[8, 0]]))
+    through = replace(result.routes[0], path=np.array([[0.0, 0.0], [8.0, 0.0]]))
+    figures = measure_plan(replace(result, routes=(through,)), maze("giant"))
+    assert figures.crosses_wall
+    assert figures.clearance == 0.0
+    assert not measure_plan(result, maze("giant")).crosses_wall
+
+
+def test_an_incomplete_plan_is_measured_as_far_as_it_goes():
+    figures = run_case(Case("pairs", GIANT, 0, 0), FakePlanner(GIANT, is_blind=True)).plan
+    assert (figures.is_complete, figures.length) == (False, 0.0)

@@ -1,0 +1,140 @@
+import json
+
+import pytest
+from fake_planner import FakePlanner
+
+from chronoforest.bench.run import read_trials
+from chronoforest.cli import main
+from chronoforest.execution.rollout import load_rollouts
+from chronoforest.result import load_result
+
+MEDIUM = "pointmaze-medium-stitch-v0"
+
+
+@pytest.fixture(autouse=True)
+def planners(monkeypatch):
+    """The verbs load the fake; returns how they asked for it."""
+    asked = []
+
+    def load_planner(name, device="cpu", weights=None, mode="default"):
+        asked.append((name, device, weights, mode))
+        return FakePlanner(name)
+
+    monkeypatch.setattr("chronoforest.presets.load_planner", load_planner)
+    monkeypatch.setattr(
+        "chronoforest.report.video.VideoParams.__init__.__defaults__", (160, 30, 10, 2, 0.7, 0.2)
+    )
+    return asked
+
+
+def test_plan_writes_and_prints(tmp_path, capsys):
+    options = ["--preset", MEDIUM, "--starts", "0,0 0,20", "--goals", "20,20 20,0", "--waypoints", "4,4"]
+    assert main(["plan", *options, "--out", str(tmp_path)]) == 0
+    assert load_result(tmp_path / "plan.json").complete
+    assert (tmp_path / "plan.png").read_bytes().startswith(b"\x89PNG")
+    printed = capsys.readouterr().out
+    assert printed.startswith("complete;")
+    assert str(tmp_path / "plan.png") in printed
+    assert json.loads((tmp_path / "config.json").read_text())["version"]
+
+
+def test_plan_passes_mode_and_weights_on(tmp_path, planners):
+    options = ["--preset", MEDIUM, "--starts", "0,0", "--goals", "20,20", "--mode", "fast"]
+    assert main(["plan", *options, "--weights", "w", "--out", str(tmp_path)]) == 0
+    ((name, device, weights, mode),) = planners
+    assert (name, device, str(weights), mode) == (MEDIUM, "cpu", "w", "fast")
+
+
+@pytest.mark.parametrize("points", ["0", "0,0,0", "a,b", "0,0 1", "0;0"])
+def test_malformed_points_show_how_they_are_typed(points, tmp_path, capsys, planners):
+    options = ["--preset", MEDIUM, "--starts", points, "--goals", "20,20"]
+    assert main(["plan", *options, "--out", str(tmp_path / "new")]) == 2
+    assert f'--starts must be points such as "0,0 52,36", got {points!r}' in capsys.readouterr().err
+    assert not planners
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"--preset": "pointmaze-tiny"}, "unknown preset 'pointmaze-tiny'; available: pointmaze-giant"),
+        ({"--goals": "20,20 0,0"}, "every agent needs one start and one goal"),
+        ({"--goals": "0,0"}, "S1 and G1 are both at"),
+        ({"--waypoints": "nan,0"}, "waypoints[0] is (nan, 0)"),
+        ({"--variant": "sideways"}, "unknown variant 'sideways'"),
+    ],
+)
+def test_plan_refuses_bad_input_in_one_line(changes, sentence, tmp_path, capsys):
+    options = {"--preset": MEDIUM, "--starts": "0,0", "--goals": "20,20", "--out": str(tmp_path)} | changes
+    assert main(["plan", *(word for option in options.items() for word in option)]) == 2
+    error = capsys.readouterr().err
+    assert sentence in error
+    assert error.count("\n") == 1
+
+
+def test_run_walks_an_official_task_and_draws_it(tmp_path, capsys):
+    assert main(["run", "--preset", MEDIUM, "--task", "3", "--seed", "2", "--out", str(tmp_path)]) == 0
+    printed = capsys.readouterr().out
+    assert "agent 1 arrived after" in printed
+    for name in ("plan.json", "rollout.json", "plan.png", "walk.png", "walk.mp4"):
+        assert str(tmp_path / name) in printed
+        assert (tmp_path / name).stat().st_size > 0
+    (rollout,) = load_rollouts(tmp_path / "rollout.json")
+    assert rollout.success
+
+
+def test_run_checks_the_task_before_it_loads_anything(tmp_path, capsys, planners):
+    assert main(["run", "--preset", MEDIUM, "--task", "6", "--out", str(tmp_path / "new")]) == 2
+    assert "--task must be 1…5, got 6" in capsys.readouterr().err
+    assert not planners
+
+
+def test_a_folder_that_cannot_be_made_is_an_error_before_any_work(tmp_path, capsys, planners):
+    (tmp_path / "file").write_text("")
+    for verb in (
+        ["run", "--preset", MEDIUM, "--task", "1"],
+        ["demo"],
+        ["bench", "pairs", "--preset", MEDIUM],
+    ):
+        assert main([*verb, "--out", str(tmp_path / "file" / "new")]) == 2
+        assert "cannot write to" in capsys.readouterr().err
+    assert not planners
+
+
+@pytest.mark.parametrize("suite", ["stitch", "pairs", "multi", "order"])
+def test_bench_runs_prints_and_resumes(suite, tmp_path, capsys):
+    command = ["bench", suite, "--preset", MEDIUM, "--episodes", "2", "--out", str(tmp_path), "--markdown"]
+    assert main(command) == 0
+    first = capsys.readouterr().out
+    assert "| all (" in first
+    trials = read_trials(tmp_path / f"{suite}.jsonl")
+    assert len(trials) == (10 if suite == "stitch" else 2)
+    assert main(command) == 0
+    again = capsys.readouterr().out
+    assert (
+        again
+        == f"{tmp_path / suite}.jsonl: {len(trials)} of {len(trials)} trials were there already, kept\n"
+        + first
+    )
+
+
+def test_bench_refuses_bad_counts(tmp_path, capsys, planners):
+    for options, sentence in (
+        (["stitch", "--episodes", "0"], "episodes must be at least 1, got 0"),
+        (["pairs", "--workers", "0"], "workers must be at least 1, got 0"),
+        (["multi", "--agents", "0"], "got 0 agents"),
+        (["stitch", "--preset", "nowhere"], "unknown preset 'nowhere'"),
+    ):
+        words = options if "--preset" in options else [*options, "--preset", MEDIUM]
+        assert main(["bench", *words, "--out", str(tmp_path)]) == 2
+        assert sentence in capsys.readouterr().err
+    assert not planners
+
+
+def test_demo_shows_rounds_a_table_and_what_it_wrote(tmp_path, capsys):
+    assert main(["demo", "--out", str(tmp_path)]) == 0
+    printed = capsys.readouterr().out
+    assert "7/7" in printed
+    assert printed.count("arrived") == 2
+    assert str(tmp_path / "walk.mp4") in printed
+    assert len(load_rollouts(tmp_path / "rollout.json")) == 2
