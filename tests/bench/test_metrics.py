@@ -71,3 +71,4 @@ def test_the_best_order_is_judged_up_to_ties():
         walked(is_complete=False),
     ]
     assert metrics.best_order(trials).value == 0.5
+    assert metrics.best_order(trials, slack=0.01).value == 0.75

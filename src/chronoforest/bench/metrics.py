@@ -72,9 +72,9 @@ def completeness(trials: Sequence[Trial]) -> Estimate:
     return share(trials, lambda trial: trial.plan is not None and is_sound(trial.plan))
 
 
-def best_order(trials: Sequence[Trial]) -> Estimate:
-    """Sound plans whose order no other order beats under the geodesic."""
-    return share(trials, lambda t: t.plan is not None and is_sound(t.plan) and t.plan.has_best_order)
+def best_order(trials: Sequence[Trial], slack: float = 0.0) -> Estimate:
+    """Sound plans whose order is at most that share longer than the best one under the geodesic."""
+    return share(trials, lambda t: t.plan is not None and is_sound(t.plan) and t.plan.has_best_order(slack))
 
 
 def is_sound(plan: PlanFigures) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import combinations, permutations
+from typing import Literal
 
 import numpy as np
 
@@ -15,6 +16,8 @@ from chronoforest.envs.mazes import Maze, cell_centre
 from chronoforest.envs.tasks import world
 from chronoforest.errors import InvalidParameter
 from chronoforest.types import Distance, FloatArray, IntArray, Problem
+
+Mode = Literal["default", "fast"]
 
 SUITES = ("stitch", "pairs", "multi", "order")
 JITTER = 1.0
@@ -40,7 +43,7 @@ class Case:
     episode: int
     seed: int = 0
     variant: str = "online"
-    mode: str = "default"
+    mode: Mode = "default"
     num_agents: int = 1
     num_waypoints: int = 0
 

@@ -52,10 +52,9 @@ class PlanFigures:
     seconds: float
     order: tuple[tuple[str, ...], ...]
 
-    @property
-    def has_best_order(self) -> bool:
-        """Whether no order is shorter under the geodesic."""
-        return self.order_length <= self.geodesic + TIE
+    def has_best_order(self, slack: float = 0.0) -> bool:
+        """Whether the order is at most that share longer than the best one under the geodesic."""
+        return self.order_length <= (1.0 + slack) * self.geodesic + TIE
 
 
 @dataclass(frozen=True)

@@ -115,6 +115,7 @@ _COLUMNS: dict[str, dict[str, Cell]] = {
     "order": {
         "complete": _COMPLETE,
         "best order": lambda trials: percent(metrics.best_order(trials)),
+        "within 1 %": lambda trials: percent(metrics.best_order(trials, slack=0.01)),
         "order ÷ best": _mean(lambda plan: plan.order_length / plan.geodesic, digits=3),
         **_PLAN,
         "failures": _failures,
