@@ -16,9 +16,9 @@ from chronoforest.bench.trials import Trial, run_case
 from chronoforest.errors import BadResult, CannotWrite, ChronoForestError, InvalidParameter
 
 if TYPE_CHECKING:
-    from chronoforest.planner import Planner
+    from chronoforest.presets import PresetPlanner
 
-LoadPlanner = Callable[[str, Mode], "Planner"]
+LoadPlanner = Callable[[str, Mode], "PresetPlanner"]
 """Preset and mode → planner; hashable and picklable, because every process loads its own."""
 
 OnProgress = Callable[[int, int], None]
@@ -31,7 +31,7 @@ class ShippedPlanner:
     weights: Path | None = None
     device: str = "cpu"
 
-    def __call__(self, preset: str, mode: Mode) -> Planner:
+    def __call__(self, preset: str, mode: Mode) -> PresetPlanner:
         """The planner of a preset."""
         from chronoforest.presets import load_planner
 
@@ -102,7 +102,7 @@ def _trial(case: Case, load: LoadPlanner) -> Trial:
 
 
 @cache
-def _planner(load: LoadPlanner, preset: str, mode: Mode) -> Planner:
+def _planner(load: LoadPlanner, preset: str, mode: Mode) -> PresetPlanner:
     """One planner per process, on one thread: workers share the cores, and plans must not depend on them."""
     import torch
 

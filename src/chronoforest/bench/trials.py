@@ -23,7 +23,7 @@ from chronoforest.routing.solver import AutoSolver, best_two_costs, order_from_n
 from chronoforest.types import FloatArray, Problem
 
 if TYPE_CHECKING:
-    from chronoforest.planner import Planner
+    from chronoforest.presets import PresetPlanner
 
 GRAPH_FIXED = "graph-fixed"
 """The privileged variant: the planner has no map, so its order is solved here and handed in."""
@@ -93,7 +93,7 @@ class Trial:
         return cls(Case(**values["case"]), plan, walked, values["refusal"])
 
 
-def run_case(case: Case, planner: Planner) -> Trial:
+def run_case(case: Case, planner: PresetPlanner) -> Trial:
     """Plan, walk where the suite says so, and measure; a refused problem is a failed trial."""
     try:
         return _RUNS[case.suite](case, planner)
@@ -129,7 +129,7 @@ def measure_walk(rollout: Rollout) -> WalkFigures:
     return WalkFigures(rollout.cause, rollout.steps, rollout.num_replans, rollout.seconds)
 
 
-def _walk_task(case: Case, planner: Planner) -> Trial:
+def _walk_task(case: Case, planner: PresetPlanner) -> Trial:
     """The official protocol; one walk with the longer cap tells about both."""
     reset_seed, plan_seed = case.seeds
     order = [["S1", "G1"]] if case.variant == GRAPH_FIXED else None
@@ -145,16 +145,16 @@ def _walk_task(case: Case, planner: Planner) -> Trial:
     return Trial(case, measure_plan(outing.result, case.maze), measure_walk(outing.rollouts[0]))
 
 
-def _plan_random(case: Case, planner: Planner) -> Trial:
+def _plan_random(case: Case, planner: PresetPlanner) -> Trial:
     return Trial(case, measure_plan(_plan(case, planner, random_problem(case)), case.maze))
 
 
-def _plan_order(case: Case, planner: Planner) -> Trial:
+def _plan_order(case: Case, planner: PresetPlanner) -> Trial:
     problem = order_problem(case, planner.models.distance)
     return Trial(case, measure_plan(_plan(case, planner, problem), case.maze))
 
 
-_RUNS: dict[str, Callable[[Case, Planner], Trial]] = {
+_RUNS: dict[str, Callable[[Case, PresetPlanner], Trial]] = {
     "stitch": _walk_task,
     "pairs": _plan_random,
     "multi": _plan_random,
@@ -162,7 +162,7 @@ _RUNS: dict[str, Callable[[Case, Planner], Trial]] = {
 }
 
 
-def _plan(case: Case, planner: Planner, problem: Problem) -> PlanResult:
+def _plan(case: Case, planner: PresetPlanner, problem: Problem) -> PlanResult:
     order = None
     if case.variant == GRAPH_FIXED:
         order = AutoSolver()(bfs_matrix(case.maze, problem.anchors), problem, None).named(problem)

@@ -81,10 +81,10 @@ def _bench(
     from chronoforest.bench.suites import Case, make_cases
     from chronoforest.cli.planning import open_folder
     from chronoforest.cli.progress import bar
-    from chronoforest.presets import get_preset
     from chronoforest.report.tables import bench_table
 
-    preset = get_preset(options.preset).name
+    options.check()
+    preset = options.preset
     template = Case(suite, preset, 0, 0, options.seed, options.variant, options.mode, agents, waypoints)
     cases = make_cases(template, episodes)
     path = open_folder(bench.out) / f"{suite}.jsonl"

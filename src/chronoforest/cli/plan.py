@@ -18,11 +18,10 @@ def plan(
         waypoints: points that some agent has to visit.
         out: folder for the plan and its picture.
     """
-    from chronoforest.presets import get_preset
     from chronoforest.types import Problem
 
+    options.check()
     problem = Problem(*(read_points(*typed) for typed in _typed(starts, goals, waypoints)))
-    get_preset(options.preset)
     folder = open_folder(out)
     result = options.load().plan(problem, seed=options.seed, variant=options.variant)
     result.save(folder / "plan.json")

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from tyro.conf import arg
 
-from chronoforest.errors import CannotWrite, InvalidProblem
+from chronoforest.errors import CannotWrite, InvalidProblem, UnknownVariant
 
 if TYPE_CHECKING:
-    from chronoforest.planner import Planner
+    from chronoforest.presets import PresetPlanner
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,16 @@ class PlannerOptions:
     weights: Path | None = None
     device: str = "cpu"
 
-    def load(self) -> Planner:
+    def check(self) -> None:
+        """Refuse an unknown preset or variant, before anything is written or loaded."""
+        from chronoforest.planner import VARIANTS
+        from chronoforest.presets import get_preset
+
+        get_preset(self.preset)
+        if self.variant not in VARIANTS:
+            raise UnknownVariant(self.variant, choices=VARIANTS)
+
+    def load(self) -> PresetPlanner:
         """The planner."""
         from chronoforest.presets import load_planner
 

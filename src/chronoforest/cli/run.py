@@ -22,17 +22,16 @@ def run(options: Options, task: int, out: Path | None = None) -> None:
     from chronoforest.errors import InvalidParameter
     from chronoforest.execution.outing import walk_task
     from chronoforest.execution.rollout import MAX_STEPS
-    from chronoforest.presets import get_preset
 
-    preset = get_preset(options.preset)
-    num_tasks = len(world(preset.name).maze.tasks)
+    options.check()
+    num_tasks = len(world(options.preset).maze.tasks)
     if not 1 <= task <= num_tasks:
         raise InvalidParameter(f"--task must be 1…{num_tasks}, got {task}")
-    folder = open_folder(out or Path("runs") / f"{preset.name}-task{task}")
-    planner, env = options.load(), make_env(preset.name, max_episode_steps=MAX_STEPS)
+    folder = open_folder(out or Path("runs") / f"{options.preset}-task{task}")
+    planner, env = options.load(), make_env(options.preset, max_episode_steps=MAX_STEPS)
     outing = walk_task(planner, env, task, seed=options.seed, variant=options.variant)
     print(outing.summary())
-    for path in write_outing(outing, folder, f"{preset.name}, task {task}"):
+    for path in write_outing(outing, folder, f"{options.preset}, task {task}"):
         print(f"  {path}")
 
 

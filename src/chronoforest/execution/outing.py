@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from chronoforest.envs.tasks import Env, make_env, reset_at, reset_task
 from chronoforest.execution.recovery import replanner
 from chronoforest.execution.rollout import MAX_STEPS, Rollout, save_rollouts, walk
 from chronoforest.execution.route import ExecutionParams, route_of
+from chronoforest.planner import ForestMemory, RoundObserver
+from chronoforest.presets import PresetPlanner
 from chronoforest.result import PlanResult
-from chronoforest.types import Problem, RoundStats
-
-if TYPE_CHECKING:
-    from chronoforest.planner import Planner
-
-OnRound = Callable[[RoundStats, Problem], None]
+from chronoforest.types import Problem
 
 
 @dataclass(frozen=True)
@@ -44,7 +40,7 @@ class Outing:
 
 
 def walk_task(
-    planner: Planner,
+    planner: PresetPlanner,
     env: Env,
     task: int,
     *,
@@ -58,8 +54,6 @@ def walk_task(
 
     Make the environment with a cap of MAX_STEPS: success within fewer steps can be read off the record.
     """
-    from chronoforest.planner import ForestMemory
-
     memory, plan_seed = ForestMemory(), seed if plan_seed is None else plan_seed
     start = reset_task(env, task, seed)
     problem = Problem([start.observation[:2]], [start.goal])
@@ -70,12 +64,12 @@ def walk_task(
 
 
 def walk_problem(
-    planner: Planner,
+    planner: PresetPlanner,
     problem: Problem,
     *,
     seed: int = 0,
     variant: str = "online",
-    on_round: OnRound | None = None,
+    on_round: RoundObserver | None = None,
     max_steps: int = MAX_STEPS,
     params: ExecutionParams | None = None,
 ) -> Outing:
@@ -83,8 +77,6 @@ def walk_problem(
 
     Agents do not collide: they never see each other, as in the plan.
     """
-    from chronoforest.planner import ForestMemory
-
     memory = ForestMemory()
     result = planner.plan(problem, seed=seed, variant=variant, on_round=on_round, memory=memory)
     # Success only counts after the waypoints, so passing the goal early must not end the episode.
