@@ -6,7 +6,7 @@ from chronoforest.errors import InvalidParameter
 from chronoforest.execution.route import ExecutionParams, Place, Route, advance, route_of, subgoal, to_go
 from chronoforest.types import Problem
 
-PARAMS = ExecutionParams()
+PARAMS = ExecutionParams(look_ahead=1.8)
 NOBODY = np.zeros((0, 2))
 
 

@@ -48,9 +48,12 @@ class PlannerOptions:
             raise UnknownVariant(self.variant, choices=VARIANTS)
 
     def load(self) -> PresetPlanner:
-        """The planner."""
+        """The planner, on one thread: two that wait for each other on busy cores are far slower than one."""
+        import torch
+
         from chronoforest.presets import load_planner
 
+        torch.set_num_threads(1)
         return load_planner(self.preset, device=self.device, weights=self.weights, mode=self.mode)
 
 

@@ -23,7 +23,7 @@ class ExecutionParams:
     plan count as stuck; jump: a longer step is a teleport; max_replans: attempts to plan anew.
     """
 
-    look_ahead: float = 1.8
+    look_ahead: float = 1.4
     window: float = 3.0
     visit_radius: float = 0.5
     drift: float = 2.0

@@ -13,11 +13,12 @@ from chronoforest.bench.trials import PlanFigures, Trial
 
 @dataclass(frozen=True)
 class Table:
-    """Text in rows; the first column names the row."""
+    """Text in rows; the first column names the row, and the last row may be a total."""
 
     title: str
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    has_total: bool = False
 
     def to_markdown(self) -> str:
         """A pipe table."""
@@ -31,8 +32,8 @@ class Table:
         table = RichTable(title=self.title, title_justify="left")
         for position, name in enumerate(self.header):
             table.add_column(name, justify="left" if position == 0 else "right")
-        for row in self.rows:
-            table.add_row(*row, end_section=row is self.rows[-2] if len(self.rows) > 1 else False)
+        for left, row in enumerate(self.rows, start=1 - len(self.rows)):
+            table.add_row(*row, end_section=self.has_total and left == -1)
         return table
 
 
@@ -46,7 +47,7 @@ def bench_table(suite: str, trials: Sequence[Trial], title: str = "") -> Table:
     groups = [(f"task {task}", [trial for trial in trials if trial.case.task == task]) for task in tasks]
     groups.append((f"all ({len(trials)})", list(trials)))
     rows = tuple((name, *(cell(group) for cell in columns.values())) for name, group in groups)
-    return Table(title, ("", *columns), rows)
+    return Table(title, ("", *columns), rows, has_total=True)
 
 
 def percent(estimate: Estimate) -> str:
