@@ -1,29 +1,44 @@
-"""Named configurations, as Python values."""
+"""Named configurations, as Python values, and the planners they make."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Literal
 
-from chronoforest.errors import UnknownPreset
+from chronoforest.errors import InvalidParameter, UnknownPreset
 from chronoforest.models.distance import DistanceParams
 from chronoforest.models.fit import ModelParams
+from chronoforest.models.sampler import SamplerParams
+from chronoforest.models.store import Models, load_models
+from chronoforest.models.train import pick_device
+from chronoforest.planner import Planner, PlannerParams
+from chronoforest.search.expand import SearchParams
 
 WEIGHTS = Path(__file__).parent / "weights"
 
 
 @dataclass(frozen=True)
 class Preset:
-    """Everything one world needs: what is learned and how it is searched."""
+    """Everything one world needs: what is learned, how it is sampled and how it is searched."""
 
     name: str
     models: ModelParams = field(default_factory=ModelParams)
-    is_reversible: bool = True
+    sampler: SamplerParams = field(default_factory=SamplerParams)
+    planner: PlannerParams = field(default_factory=PlannerParams)
 
     @property
     def weights(self) -> Path:
         """Folder of the weights that ship with the package."""
         return WEIGHTS / self.name
+
+    def hurried(self) -> Preset:
+        """The fast mode: half the denoising steps and half the samples, for slightly longer plans."""
+        junction = replace(self.planner.search.junction, num_samples=6)
+        search = replace(self.planner.search, junction=junction)
+        return replace(
+            self, sampler=replace(self.sampler, num_steps=10), planner=replace(self.planner, search=search)
+        )
 
 
 def _pointmaze(size: str) -> Preset:
@@ -34,7 +49,7 @@ def _teleport() -> Preset:
     return Preset(
         "pointmaze-teleport-stitch-v0",
         models=ModelParams(distance=DistanceParams(is_directed=True, width=384)),
-        is_reversible=False,
+        planner=PlannerParams(search=SearchParams(uncertainty_weight=10.0), is_reversible=False),
     )
 
 
@@ -49,3 +64,28 @@ def get_preset(name: str) -> Preset:
     if name not in PRESETS:
         raise UnknownPreset(name, choices=sorted(PRESETS))
     return PRESETS[name]
+
+
+class PresetPlanner(Planner):
+    """A planner that knows its preset and all its models, the tracker included."""
+
+    def __init__(self, preset: Preset, models: Models) -> None:
+        super().__init__(models, preset.planner, preset.name)
+        self.preset = preset
+        self.models: Models = models
+
+
+def load_planner(
+    name: str,
+    device: str = "cpu",
+    weights: str | Path | None = None,
+    mode: Literal["default", "fast"] = "default",
+) -> PresetPlanner:
+    """A planner for a preset, from the weights that ship with the package or from a folder of your own."""
+    preset = get_preset(name)
+    if mode not in ("default", "fast"):
+        raise InvalidParameter(f"mode must be 'default' or 'fast', got {mode!r}")
+    if mode == "fast":
+        preset = preset.hurried()
+    folder = Path(weights) if weights is not None else preset.weights
+    return PresetPlanner(preset, load_models(folder, name, preset.sampler, pick_device(device)))

@@ -301,11 +301,11 @@ class Density(Protocol):
     """Where the recordings went."""
 
     def log_density(self, points: FloatArray) -> FloatArray:
-        """[n, 2] → [n] natural logarithm of the data's density; very low outside."""
+        """[..., 2] → [...] natural logarithm of the data's density; very low outside."""
         ...
 
     def margin(self, points: FloatArray) -> FloatArray:
-        """[n, 2] → [n] world units to the nearest unsupported place; 0 outside the support."""
+        """[..., 2] → [...] world units to the nearest unsupported place; negative outside the support."""
         ...
 
 

@@ -25,6 +25,8 @@ class TrainOptions:
         resume: continue saved runs in the same folder as if they had never stopped.
         steps: shorter or longer training than the preset's.
         batch: another batch size than the preset's.
+        learning_rate: another learning rate than the preset's.
+        init: folder of finished weights to start from, for example to go on training on new recordings.
         seed: another seed than the preset's 0.
         checkpoint_seconds: how often a running training is saved.
     """
@@ -36,6 +38,8 @@ class TrainOptions:
     resume: bool = False
     steps: int | None = None
     batch: int | None = None
+    learning_rate: float | None = None
+    init: Path | None = None
     seed: int = 0
     checkpoint_seconds: float = 60.0
 
@@ -88,7 +92,7 @@ def _train(options: TrainOptions, kinds: tuple[str, ...]) -> None:
     for kind in kinds:
         with training_bar(f"{preset.name} {kind}") as on_progress:
             command = shlex.join(["chronoforest", *sys.argv[1:]])
-            run = Run(folder, preset.name, device, options.resume, command, on_progress)
+            run = Run(folder, preset.name, device, options.resume, options.init, command, on_progress)
             figures = FITS[kind](recordings, params, run)
         shown = ", ".join(f"{name} {value:.4g}" for name, value in figures.items())
         print(f"{folder / kind}.safetensors: {shown}", flush=True)
@@ -102,6 +106,7 @@ def _adjusted(params: ModelParams, options: TrainOptions) -> ModelParams:
             training,
             num_steps=options.steps or training.num_steps,
             batch=options.batch or training.batch,
+            learning_rate=options.learning_rate or training.learning_rate,
             seed=options.seed,
             checkpoint_seconds=options.checkpoint_seconds,
         )

@@ -71,7 +71,8 @@ def calibrate(predicted: FloatArray, steps: FloatArray, params: CalibrationParam
     local_scale = (
         float(np.exp(np.log(steps[is_local] / predicted[is_local]).mean())) if is_local.any() else 1.0
     )
-    alpha = covering_alpha(predicted, steps / local_scale, params.coverage)
+    is_far = predicted > params.local_window
+    alpha = covering_alpha(predicted[is_far], steps[is_far] / local_scale, params.coverage)
     ratio = steps / (local_scale * (predicted + alpha * predicted**2)).clip(1e-6)
     error = np.abs(local_scale * predicted - steps)
     envelope = [(gap, _quantile(error[predicted <= gap], params.coverage)) for gap in ERROR_GAPS]
@@ -87,9 +88,12 @@ def calibrate(predicted: FloatArray, steps: FloatArray, params: CalibrationParam
 
 
 def covering_alpha(predicted: FloatArray, steps: FloatArray, coverage: float) -> float:
-    """Smallest α ≥ 0 for which x + αx² reaches `coverage` of the recorded steps."""
-    needed = (steps - predicted) / np.maximum(predicted, 1.0) ** 2
-    return max(0.0, _quantile(needed[predicted > 10.0], coverage))
+    """Smallest α ≥ 0 for which x + αx² reaches `coverage` of the recorded steps.
+
+    Asked of far pairs only: over a short way the scatter of recorded steps is the recorder's noise, which
+    no model error explains and which α would magnify at range.
+    """
+    return max(0.0, _quantile((steps - predicted) / np.maximum(predicted, 1.0) ** 2, coverage))
 
 
 def rank_correlation(predicted: FloatArray, steps: FloatArray) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.ndimage import distance_transform_edt, gaussian_filter, map_coordinates
@@ -18,9 +18,10 @@ class DensityParams:
     anything). Places within `hazard_radius` of a jump in the recordings count as unsupported."""
 
     cell: float = 0.1
-    bandwidth: float = 0.15
-    support_quantile: float = 0.001
+    bandwidth: float = 0.3
+    support_quantile: float = 0.0001
     jump: float = 1.5
+    step_quantile: float = 0.999
     hazard_radius: float = 0.5
 
     def __post_init__(self) -> None:
@@ -36,13 +37,15 @@ class DensityParams:
 class GridDensity:
     """The planner's `Density`: tables on a grid whose first cell centre is `origin`.
 
-    log_table: [nx, ny] natural logarithm of the density per square unit; support: [nx, ny] bool.
+    log_table: [nx, ny] natural logarithm of the density per square unit; support: [nx, ny] bool;
+    step_length: units that hardly any recording exceeded in one step.
     """
 
     origin: FloatArray
     cell: float
     log_table: FloatArray
     support: BoolArray
+    step_length: float
 
     def __post_init__(self) -> None:
         if self.log_table.ndim != 2 or self.log_table.shape != self.support.shape:
@@ -50,16 +53,17 @@ class GridDensity:
                 "density tables must share one 2-D shape, "
                 f"got {self.log_table.shape} and {self.support.shape}"
             )
-        object.__setattr__(self, "_margin", distance_transform_edt(self.support) * self.cell)
+        inside, outside = distance_transform_edt(self.support), distance_transform_edt(~self.support)
+        object.__setattr__(self, "_margin", (inside - outside) * self.cell)
 
     def log_density(self, points: FloatArray) -> FloatArray:
         """[..., 2] → [...]; places outside the grid get the table's lowest value."""
         return self._lookup(self.log_table, points, float(self.log_table.min()))
 
     def margin(self, points: FloatArray) -> FloatArray:
-        """[..., 2] → [...] world units to unsupported space, 0 outside the support."""
+        """[..., 2] → [...] world units to unsupported space, negative outside the support."""
         table: FloatArray = self._margin  # type: ignore[attr-defined]
-        return self._lookup(table, points, 0.0)
+        return self._lookup(table, points, float(table.min()))
 
     def _lookup(self, table: FloatArray, points: FloatArray, outside: float) -> FloatArray:
         points = np.asarray(points, dtype=np.float64)
@@ -78,10 +82,12 @@ def fit_density(tracks: FloatArray, params: DensityParams) -> GridDensity:
     counts, _, _ = np.histogram2d(points[:, 0], points[:, 1], bins=edges)
     density = gaussian_filter(counts, params.bandwidth / params.cell) / (len(points) * params.cell**2)
     log_table = np.log(density + 1e-12).astype(np.float16).astype(np.float64)
-    draft = GridDensity(low, params.cell, log_table, np.ones(log_table.shape, dtype=bool))
+    hops = np.linalg.norm(np.diff(tracks, axis=1), axis=-1)
+    step_length = float(np.quantile(hops[hops <= params.jump], params.step_quantile))
+    draft = GridDensity(low, params.cell, log_table, np.ones(log_table.shape, dtype=bool), step_length)
     edge = np.quantile(draft.log_density(points), params.support_quantile)
     is_hazard = _near(jump_starts(tracks, params.jump), edges, params.hazard_radius / params.cell)
-    return GridDensity(low, params.cell, log_table, (log_table >= edge) & ~is_hazard)
+    return replace(draft, support=(log_table >= edge) & ~is_hazard)
 
 
 def jump_starts(tracks: FloatArray, jump: float) -> FloatArray:

@@ -240,7 +240,9 @@ class TemporalDistance:
         return torch.as_tensor(np.asarray(points, dtype=np.float32), device=self.device)
 
     def _codes(self, codes: NDArray[Any]) -> torch.Tensor:
-        return torch.as_tensor(codes, device=self.device).view(len(codes), 2, self.net.num_roles, -1)
+        return torch.as_tensor(codes, device=self.device).view(
+            len(codes), 2, self.net.num_roles, self.net.params.latent
+        )
 
 
 def _to_numpy(values: torch.Tensor) -> FloatArray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import platform
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -66,18 +66,34 @@ class Recordings:
 
 @dataclass(frozen=True)
 class Run:
-    """Where and how to train: the folder of the checkpoints, the preset's name, the device."""
+    """Where and how to train: the folder of the checkpoints, the preset's name, the device.
+
+    init: folder of finished weights to start from instead of random ones.
+    """
 
     folder: Path
     preset: str
     device: torch.device
     is_resumed: bool = False
+    init: Path | None = None
     command: str = ""
     on_progress: ProgressCallback | None = None
 
     def about(self, kind: str, recordings: Recordings) -> dict[str, Any]:
         """What identifies a run."""
-        return {"model": kind, "preset": self.preset, "data": recordings.train.fingerprint}
+        return {
+            "model": kind,
+            "preset": self.preset,
+            "data": recordings.train.fingerprint,
+            "started_from": self.origin(kind),
+        }
+
+    def origin(self, kind: str) -> Mapping[str, Any] | None:
+        """What made the weights the run starts from, None for random ones."""
+        if self.init is None:
+            return None
+        card = checkpoint.read(store.model_path(self.init, kind), kind)[1]
+        return {key: card.get(key) for key in ("command", "data", "device", "training", "started_from")}
 
 
 def fit_density_model(recordings: Recordings, params: ModelParams, run: Run) -> Figures:
@@ -97,6 +113,7 @@ def fit_distance_model(recordings: Recordings, params: ModelParams, run: Run) ->
     started = time.monotonic()
     torch.manual_seed(params.distance_training.seed)
     learner = DistanceLearner(params.distance, Scaling.fit(recordings.train.xy)).to(run.device)
+    _start_from(run, "distance", learner.value, learner.value_average)
     tracks, actions = _on_device(recordings.train, run.device)
 
     def draw_loss() -> torch.Tensor:
@@ -137,6 +154,7 @@ def fit_denoiser_model(recordings: Recordings, params: ModelParams, run: Run) ->
     torch.manual_seed(params.denoiser_training.seed)
     scaling = Scaling.fit(recordings.train.xy)
     pair = _Averaged(Denoiser(params.denoiser, params.window.horizon, scaling)).to(run.device)
+    _start_from(run, "denoiser", pair.net, pair.average)
     tracks = pair.net.scaling.normalise(_on_device(recordings.train, run.device)[0])  # type: ignore[union-attr, operator]
     signal = schedule.signal_table(run.device)
 
@@ -182,6 +200,7 @@ def fit_tracker_model(recordings: Recordings, params: ModelParams, run: Run) -> 
     started = time.monotonic()
     torch.manual_seed(params.tracker_training.seed)
     learner = TrackerLearner(params.tracker, Scaling.fit(recordings.train.observations)).to(run.device)
+    _start_from(run, "tracker", learner.actor, learner.actor_average)
     observations = torch.as_tensor(recordings.train.observations, device=run.device)
     actions = torch.as_tensor(recordings.train.actions, device=run.device)
 
@@ -213,6 +232,14 @@ FITS: dict[str, Callable[[Recordings, ModelParams, Run], Figures]] = {
     "tracker": fit_tracker_model,
 }
 """In the order `train all` runs them: the denoiser's figures use the density."""
+
+
+def _start_from(run: Run, kind: str, *networks: nn.Module) -> None:
+    """Fill networks with the finished weights the run starts from, if any."""
+    if run.init is not None:
+        path = store.model_path(run.init, kind)
+        for network in networks:
+            checkpoint.fill(network, checkpoint.read(path, kind)[0], path)
 
 
 def _train(
@@ -267,6 +294,7 @@ def _card(
         "data": recordings.train.fingerprint,
         "held_out_data": recordings.held_out.fingerprint,
         "command": run.command,
+        "started_from": run.origin(kind) if kind != "density" else None,
         "device": torch.cuda.get_device_name(run.device) if is_cuda else platform.machine(),
         "seconds": round(time.monotonic() - started, 1),
         "figures": figures,

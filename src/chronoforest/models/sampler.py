@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import torch
@@ -51,6 +52,11 @@ class SegmentSampler:
         self.device = torch.device(device)
         self.horizon = net.horizon
         self.signal = schedule.signal_table(self.device)
+
+    def guided_by(self, **changes: Any) -> SegmentSampler:
+        """The same sampler with other guidance parameters."""
+        params = replace(self.params, guidance=replace(self.params.guidance, **changes))
+        return SegmentSampler(self.net, self.distance, params, self.device)
 
     def __call__(self, query: Query, rng: np.random.Generator) -> FloatArray:
         """[n, horizon + 1, 2] world units, outward from the boundary."""

@@ -18,6 +18,7 @@ from chronoforest.models.density import GridDensity
 from chronoforest.models.distance import DistanceParams, TemporalDistance, ValueNet
 from chronoforest.models.sampler import SamplerParams, SegmentSampler
 from chronoforest.models.tracker import Actor, SubgoalTracker, TrackerParams
+from chronoforest.pictures import Support
 from chronoforest.types import Calibration
 
 KINDS = ("density", "distance", "denoiser", "tracker")
@@ -35,6 +36,16 @@ class Models:
     calibration: Calibration
     density: GridDensity
     tracker: SubgoalTracker
+
+    @property
+    def support(self) -> Support:
+        """The supported region, for pictures."""
+        return Support(self.density.origin, self.density.cell, self.density.support)
+
+    @property
+    def step_length(self) -> float:
+        """World units that hardly any recording exceeded in one step."""
+        return self.density.step_length
 
 
 def model_path(folder: Path, kind: str) -> Path:
@@ -70,6 +81,7 @@ def save_density(folder: Path, density: GridDensity, card: Card) -> None:
         "support": torch.as_tensor(density.support),
         "origin": torch.as_tensor(density.origin),
         "cell": torch.tensor(density.cell, dtype=torch.float64),
+        "step_length": torch.tensor(density.step_length, dtype=torch.float64),
     }
     checkpoint.write(model_path(folder, "density"), tensors, card)
 
@@ -79,12 +91,12 @@ def load_density(folder: Path) -> GridDensity:
     path = model_path(folder, "density")
     tensors, _ = checkpoint.read(path, "density")
     try:
-        table = tensors["log_table"].double().numpy()
         return GridDensity(
-            tensors["origin"].numpy(),
-            float(tensors["cell"]),
-            table,
-            tensors["support"].numpy().astype(np.bool_),
+            origin=tensors["origin"].numpy(),
+            cell=float(tensors["cell"]),
+            log_table=tensors["log_table"].double().numpy(),
+            support=tensors["support"].numpy().astype(np.bool_),
+            step_length=float(tensors["step_length"]),
         )
     except KeyError as error:
         raise BadCheckpoint(f"{path} lacks {error}") from error

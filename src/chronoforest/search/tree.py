@@ -1,0 +1,208 @@
+"""Trees of generated segments: a node is a row in parallel arrays, and only appending changes them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chronoforest.types import BoolArray, Distance, FloatArray, IntArray, Pair, Problem
+
+
+@dataclass(frozen=True)
+class Representatives:
+    """Lookaheads kept at leaves, one per cluster: what their node would become if promoted.
+
+    node [r]; segment [r, horizon + 1, 2]; codes [r, horizon, F] of the frames after the boundary;
+    mass [r] cluster sizes; cost [r] g(ρ) in steps.
+    """
+
+    node: IntArray
+    segment: FloatArray
+    codes: NDArray[Any]
+    mass: FloatArray
+    cost: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.node)
+
+    @property
+    def state(self) -> FloatArray:
+        """[r, 2] endpoints x(ρ)."""
+        return self.segment[:, -1]
+
+    @property
+    def tail_codes(self) -> NDArray[Any]:
+        """[r, F]."""
+        tails: NDArray[Any] = self.codes[:, -1]
+        return tails
+
+    def where(self, keep: BoolArray) -> Representatives:
+        """The rows where `keep` [r] holds."""
+        return Representatives(*(getattr(self, name)[keep] for name in self.__dataclass_fields__))
+
+    def joined(self, other: Representatives) -> Representatives:
+        """These rows and then the other's."""
+        pairs = ((getattr(self, name), getattr(other, name)) for name in self.__dataclass_fields__)
+        return Representatives(*(np.concatenate(pair) for pair in pairs))
+
+
+class Tree:
+    """Rooted at an anchor. An outgoing tree leaves it; an incoming one arrives there, grown backward in time.
+
+    Nodes: parent [n], state [n, 2], cost [n] = g, codes [n, F]. Frames, the root's and then horizon rows for
+    each further node: frame_state [f, 2], frame_cost [f], frame_codes [f, F], frame_node [f].
+    Everything is ordered outward from the root.
+    """
+
+    def __init__(
+        self, anchor: int, root: FloatArray, horizon: int, distance: Distance, is_incoming: bool = False
+    ) -> None:
+        self.anchor = anchor
+        self.is_incoming = is_incoming
+        self.horizon = horizon
+        self.distance = distance
+        self.parent: IntArray = np.array([-1])
+        self.state: FloatArray = root[None].astype(np.float64)
+        self.cost: FloatArray = np.zeros(1)
+        self.codes: NDArray[Any] = distance.encode(self.state)
+        self.frame_state: FloatArray = self.state
+        self.frame_cost: FloatArray = self.cost
+        self.frame_codes: NDArray[Any] = self.codes
+        self.frame_node: IntArray = np.array([0])
+        self.representatives = Representatives(
+            node=np.zeros(0, dtype=np.int64),
+            segment=np.zeros((0, horizon + 1, root.shape[0])),
+            codes=np.zeros((0, horizon, self.codes.shape[1]), dtype=self.codes.dtype),
+            mass=np.zeros(0),
+            cost=np.zeros(0),
+        )
+
+    @property
+    def num_nodes(self) -> int:
+        """Nodes, the root included."""
+        return len(self.parent)
+
+    def outward(self, near: NDArray[Any], far: NDArray[Any]) -> FloatArray:
+        """d between codes [n, F] in the direction of travel, from the root's side to the leaves' side."""
+        return self.distance.between(far, near) if self.is_incoming else self.distance.between(near, far)
+
+    def outward_pairwise(self, near: NDArray[Any], far: NDArray[Any]) -> FloatArray:
+        """The same, all against all: [n, F] × [m, F] → [n, m]."""
+        if self.is_incoming:
+            return self.distance.pairwise(far, near).T
+        return self.distance.pairwise(near, far)
+
+    def open_leaves(self) -> IntArray:
+        """Nodes that hold representatives."""
+        return np.unique(self.representatives.node)
+
+    def hold(self, found: Representatives) -> None:
+        """Keep lookaheads at their nodes."""
+        self.representatives = self.representatives.joined(found)
+
+    def promote(self, nodes: IntArray) -> IntArray:
+        """Turn all representatives of the given nodes into children; returns the new rows."""
+        is_chosen = np.isin(self.representatives.node, nodes)
+        chosen = self.representatives.where(is_chosen)
+        self.representatives = self.representatives.where(~is_chosen)
+        return self.append(chosen)
+
+    def append(self, chosen: Representatives) -> IntArray:
+        """Add one child per row and its frames; returns the new rows."""
+        rows = np.arange(self.num_nodes, self.num_nodes + len(chosen))
+        frames = chosen.segment[:, 1:].reshape(-1, self.state.shape[1])
+        codes = chosen.codes.reshape(len(frames), -1)
+        boundary = np.repeat(self.codes[chosen.node], self.horizon, axis=0)
+        reached = np.repeat(self.cost[chosen.node], self.horizon) + self.outward(boundary, codes)
+        self.parent = np.concatenate([self.parent, chosen.node])
+        self.state = np.concatenate([self.state, chosen.state])
+        self.cost = np.concatenate([self.cost, chosen.cost])
+        self.codes = np.concatenate([self.codes, chosen.tail_codes])
+        self.frame_state = np.concatenate([self.frame_state, frames])
+        self.frame_cost = np.concatenate([self.frame_cost, reached])
+        self.frame_codes = np.concatenate([self.frame_codes, codes])
+        self.frame_node = np.concatenate([self.frame_node, np.repeat(rows, self.horizon)])
+        return rows
+
+    def frames_of(self, nodes: IntArray) -> IntArray:
+        """Frame rows that belong to the given nodes."""
+        return np.flatnonzero(np.isin(self.frame_node, nodes))
+
+    def prefix_frames(self, node: int) -> IntArray:
+        """Frame rows of the prefix that ends in a node, from the root outward."""
+        chain = [node]
+        while self.parent[chain[-1]] >= 0:
+            chain.append(int(self.parent[chain[-1]]))
+        return np.concatenate([self._own_frames(step) for step in reversed(chain)])
+
+    def path_to(self, frame: int) -> FloatArray:
+        """[t, 2] from the root to a frame."""
+        rows = self.prefix_frames(int(self.frame_node[frame]))
+        return self.frame_state[rows[rows <= frame]]
+
+    def segments(self) -> FloatArray:
+        """[n − 1, horizon + 1, 2]: every node's segment with its boundary, for drawing."""
+        later = self.frame_state[1:].reshape(self.num_nodes - 1, self.horizon, -1)
+        return np.concatenate([self.state[self.parent[1:], None], later], axis=1)
+
+    def _own_frames(self, node: int) -> IntArray:
+        first = 1 + (node - 1) * self.horizon
+        return np.array([0]) if node == 0 else np.arange(first, first + self.horizon)
+
+
+@dataclass(frozen=True)
+class Forest:
+    """One tree per anchor in a reversible world, two where the direction matters.
+
+    outgoing, incoming: anchor → its tree; the same tree twice when the world is reversible.
+    """
+
+    outgoing: dict[int, Tree]
+    incoming: dict[int, Tree]
+
+    @property
+    def trees(self) -> list[Tree]:
+        """Every tree once."""
+        return list({id(tree): tree for tree in (*self.outgoing.values(), *self.incoming.values())}.values())
+
+    @property
+    def num_nodes(self) -> int:
+        """Nodes of all trees, the roots not counted."""
+        return sum(tree.num_nodes - 1 for tree in self.trees)
+
+    def sides(self, pair: Pair) -> tuple[Tree, Tree]:
+        """The tree that leaves the pair's source and the one that arrives at its target."""
+        return self.outgoing[pair.source], self.incoming[pair.target]
+
+    def has(self, pair: Pair) -> bool:
+        """Whether a bridge for the pair could exist."""
+        return pair.source != pair.target and pair.source in self.outgoing and pair.target in self.incoming
+
+    def partners(self, tree: Tree) -> list[tuple[Pair, Tree]]:
+        """Every pair the tree could close, in its direction of travel, with the tree on the other side."""
+        if self.outgoing.get(tree.anchor) is tree:
+            pairs = [Pair(tree.anchor, other) for other in self.incoming]
+            return [(pair, self.incoming[pair.target]) for pair in pairs if self.has(pair)]
+        pairs = [Pair(other, tree.anchor) for other in self.outgoing]
+        return [(pair, self.outgoing[pair.source]) for pair in pairs if self.has(pair)]
+
+
+def plant(problem: Problem, horizon: int, distance: Distance, is_reversible: bool) -> Forest:
+    """A root at every anchor; in a directed world a start only leaves and a goal only arrives."""
+    anchors = range(problem.num_anchors)
+    outgoing = {
+        a: Tree(a, problem.anchors[a], horizon, distance)
+        for a in anchors
+        if is_reversible or not problem.is_goal(a)
+    }
+    if is_reversible:
+        return Forest(outgoing, outgoing)
+    incoming = {
+        a: Tree(a, problem.anchors[a], horizon, distance, is_incoming=True)
+        for a in anchors
+        if not problem.is_start(a)
+    }
+    return Forest(outgoing, incoming)
