@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
+from chronoforest.data.goals import GoalParams
 from chronoforest.errors import InvalidParameter, UnknownPreset
 from chronoforest.models.distance import DistanceParams
 from chronoforest.models.fit import ModelParams
@@ -48,7 +49,10 @@ def _pointmaze(size: str) -> Preset:
 def _teleport() -> Preset:
     return Preset(
         "pointmaze-teleport-stitch-v0",
-        models=ModelParams(distance=DistanceParams(is_directed=True, width=384)),
+        models=ModelParams(
+            distance=DistanceParams(is_directed=True, width=256),
+            goals=GoalParams(future_share=0.55, current_share=0.1),
+        ),
         planner=PlannerParams(search=SearchParams(uncertainty_weight=10.0), is_reversible=False),
     )
 

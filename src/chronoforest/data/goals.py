@@ -12,14 +12,22 @@ from chronoforest.errors import InvalidParameter
 
 @dataclass(frozen=True)
 class GoalParams:
-    """Share of goals from the same recording's future (geometric with `discount`), the rest uniform."""
+    """Share of goals from the same recording's future (geometric with `discount`), the rest uniform.
+
+    current_share of goals is the state itself: a directed distance has no other way to learn that it is 0
+    there, and would otherwise call everything unreachable.
+    """
 
     future_share: float = 0.625
+    current_share: float = 0.0
     discount: float = 0.99
 
     def __post_init__(self) -> None:
-        if not 0.0 <= self.future_share <= 1.0:
-            raise InvalidParameter(f"future_share must lie in [0, 1], got {self.future_share}")
+        if min(self.future_share, self.current_share) < 0 or self.future_share + self.current_share > 1.0:
+            raise InvalidParameter(
+                "future_share and current_share must not be negative nor exceed 1 together, "
+                f"got {self.future_share} and {self.current_share}"
+            )
         if not 0.0 < self.discount < 1.0:
             raise InvalidParameter(f"discount must lie in (0, 1), got {self.discount}")
 
@@ -59,8 +67,10 @@ def _draw_goals(
     draws, device = len(episode), episode.device
     uniform = torch.rand(draws, device=device).clamp_min(1e-7)
     ahead = 1 + torch.floor(torch.log(uniform) / math.log(params.discount)).long()
-    future = torch.clamp(step + ahead, max=num_steps - 1)
-    is_future = torch.rand(draws, device=device) < params.future_share
+    kind = torch.rand(draws, device=device)
+    is_current = kind < params.current_share
+    is_other = kind >= params.current_share + params.future_share
+    future = torch.clamp(step + torch.where(is_current, 0, ahead), max=num_steps - 1)
     other_episode = torch.randint(num_episodes, (draws,), device=device)
     other_step = torch.randint(num_steps, (draws,), device=device)
-    return torch.where(is_future, episode, other_episode), torch.where(is_future, future, other_step)
+    return torch.where(is_other, other_episode, episode), torch.where(is_other, other_step, future)

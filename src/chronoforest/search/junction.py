@@ -14,7 +14,6 @@ from chronoforest.errors import InvalidParameter
 from chronoforest.search.tree import Representatives, Tree
 from chronoforest.types import Density, FloatArray, IntArray, Query, Sampler
 
-
 _SLIP = 0.05  # world units a segment may stray farther than an anchor that lies outside the support
 
 
