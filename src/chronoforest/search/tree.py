@@ -145,7 +145,7 @@ class Tree:
 
     def segments(self) -> FloatArray:
         """[n − 1, horizon + 1, 2]: every node's segment with its boundary, for drawing."""
-        later = self.frame_state[1:].reshape(self.num_nodes - 1, self.horizon, -1)
+        later = self.frame_state[1:].reshape(self.num_nodes - 1, self.horizon, self.state.shape[1])
         return np.concatenate([self.state[self.parent[1:], None], later], axis=1)
 
     def _own_frames(self, node: int) -> IntArray:
