@@ -135,13 +135,16 @@ class MaxRounds:
 
 @dataclass(frozen=True)
 class MaxExpansions:
-    """Stop once so many leaves were promoted."""
+    """Stop once so many leaves were promoted, or none in `patience` rounds: then the count may never come."""
 
     count: int
+    patience: int = 20
 
     def __call__(self, rounds: Sequence[RoundStats]) -> bool:
         """Whether they are spent."""
-        return bool(rounds) and rounds[-1].num_expanded >= self.count
+        spent = [stats.num_expanded for stats in rounds]
+        is_stuck = len(spent) > self.patience and spent[-1] == spent[-1 - self.patience]
+        return bool(spent) and (spent[-1] >= self.count or is_stuck)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,366 @@
+"""The closed loop on fakes: an open square and one with a block in it, no torch weights."""
+
+from functools import cache
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from fakes import (
+    BLOCK,
+    SIDE,
+    EuclideanDistance,
+    FakeModels,
+    SquareDensity,
+    StraightSampler,
+    WindDistance,
+    make_planner,
+    scattered_problem,
+)
+
+from chronoforest.errors import InvalidParameter, InvalidProblem, UnknownVariant
+from chronoforest.models.guidance import GuidanceParams
+from chronoforest.planner import (
+    VARIANTS,
+    ForestMemory,
+    MaxExpansions,
+    MaxRounds,
+    MaxSeconds,
+    Planner,
+    PlannerParams,
+    _Search,
+)
+from chronoforest.routing.budget import linkable_pairs
+from chronoforest.routing.solver import solve_exact
+from chronoforest.search.expand import SearchParams
+from chronoforest.search.tree import plant
+from chronoforest.types import Problem
+
+WORLDS = {"open": None, "block": BLOCK}
+SIZES = [(m, k) for m in (1, 2, 3) for k in range(5)]
+ROUND_THE_BLOCK = Problem(starts=[[3.0, 10.0]], goals=[[17.0, 10.0]], waypoints=[[10.0, 17.0]])
+
+
+@cache
+def planned(world, num_agents, num_waypoints):
+    problem = scattered_problem(num_agents, num_waypoints, WORLDS[world])
+    return make_planner(WORLDS[world]).plan(problem, seed=1)
+
+
+def searched(planner, problem, variant="online", seed=0, order=None, max_rounds=60):
+    """A finished search with its forest and evidence, as `Planner.plan` runs it."""
+    search = _Search(planner, problem, VARIANTS[variant], order, None, seed)
+    search.run(MaxRounds(max_rounds), None)
+    return search
+
+
+def same_paths(first, second):
+    return len(first.routes) == len(second.routes) and all(
+        a.order == b.order and np.array_equal(a.path, b.path)
+        for a, b in zip(first.routes, second.routes, strict=True)
+    )
+
+
+each_plan = pytest.mark.parametrize(("world", "size"), [(w, s) for w in WORLDS for s in SIZES])
+
+
+@each_plan
+def test_every_leg_is_met(world, size):
+    result = planned(world, *size)
+    assert result.complete, result.summary()
+    assert result.unmet == ()
+    assert all(leg.is_met for route in result.routes for leg in route.legs)
+    assert result.num_rounds == len(result.rounds) >= 1
+    assert result.num_expanded == result.rounds[-1].num_expanded > 0
+
+
+@each_plan
+def test_paths_lead_from_start_to_goal_through_their_waypoints(world, size):
+    result = planned(world, *size)
+    places = dict(zip(result.problem.names, result.problem.anchors, strict=True))
+    for agent, route in enumerate(result.routes, start=1):
+        assert (route.order[0], route.order[-1]) == (f"S{agent}", f"G{agent}")
+        np.testing.assert_allclose(route.path[[0, -1]], [places[route.order[0]], places[route.order[-1]]])
+        for name, stop in zip(route.order, route.stops, strict=True):
+            assert np.linalg.norm(route.path - places[name], axis=1).min() <= 0.5
+            np.testing.assert_allclose(route.path[stop], places[name], atol=0.5)
+        assert list(route.stops) == sorted(route.stops)
+
+
+@each_plan
+def test_paths_have_no_jumps_and_stay_in_the_support(world, size):
+    density = SquareDensity(WORLDS[world])
+    for route in planned(world, *size).routes:
+        assert np.linalg.norm(np.diff(route.path, axis=0), axis=1).max() <= 0.25 + 1e-9
+        assert density.margin(route.path).min() > 0
+        assert np.isfinite(route.path).all()
+
+
+@each_plan
+def test_every_waypoint_is_visited_exactly_once_over_all_agents(world, size):
+    result = planned(world, *size)
+    visits = sorted(name for route in result.routes for name in route.order[1:-1])
+    assert visits == sorted(f"W{k + 1}" for k in range(size[1]))
+
+
+@each_plan
+def test_a_leg_is_no_cheaper_than_the_straight_line(world, size):
+    """With a true distance as the clock no bridge can be below it, and widths and gaps are finite."""
+    result = planned(world, *size)
+    places = dict(zip(result.problem.names, result.problem.anchors, strict=True))
+    distance = EuclideanDistance()
+    for leg in (leg for route in result.routes for leg in route.legs):
+        assert leg.cost >= distance.between(places[leg.source], places[leg.target]) - 1e-6
+        assert np.isfinite([leg.gap, leg.width]).all()
+        assert (leg.chain[0], leg.chain[-1]) == (leg.source, leg.target)
+
+
+def test_the_same_seed_gives_the_same_plan_and_another_may_not():
+    problem = scattered_problem(2, 3, BLOCK)
+    first, again, *others = [make_planner(BLOCK).plan(problem, seed=seed) for seed in (5, 5, 6, 7, 8)]
+    assert same_paths(first, again)
+    assert [stats.route for stats in first.rounds] == [stats.route for stats in again.rounds]
+    assert first.num_expanded == again.num_expanded
+    assert not all(same_paths(first, other) for other in others)
+
+
+def test_stored_bridge_costs_never_rise_over_rounds():
+    search = _Search(make_planner(BLOCK), scattered_problem(2, 3, BLOCK), VARIANTS["online"], None, None, 0)
+    seen = [search.bridges.cost]
+    search.run(MaxRounds(60), lambda stats, problem: seen.append(search.bridges.cost))
+    assert len(seen) > 2
+    for before, after in pairwise(seen):
+        assert (after <= before).all()
+
+
+@pytest.mark.parametrize("stop", [MaxRounds(1), MaxExpansions(1), MaxSeconds(0.0)])
+def test_a_spent_budget_gives_a_partial_plan_that_names_what_is_missing(stop):
+    result = make_planner(BLOCK).plan(ROUND_THE_BLOCK, stop=stop)
+    assert result.num_rounds == 1
+    assert not result.complete
+    missing = {(leg.source, leg.target) for route in result.routes for leg in route.legs if not leg.is_met}
+    assert set(result.unmet) == missing
+    (route,) = result.routes
+    np.testing.assert_allclose(route.path[0], ROUND_THE_BLOCK.starts[0])
+    assert len(route.path) > 1
+    assert SquareDensity(BLOCK).margin(route.path).min() > 0
+
+
+def test_no_rounds_at_all_give_a_path_that_stays_at_the_start():
+    result = make_planner().plan(ROUND_THE_BLOCK, stop=MaxRounds(0))
+    assert (result.num_rounds, result.num_expanded, result.complete) == (0, 0, False)
+    np.testing.assert_allclose(result.routes[0].path, ROUND_THE_BLOCK.starts)
+
+
+def test_an_unreachable_goal_ends_at_the_preset_number_of_rounds():
+    """A wall across the whole square: no meeting can exist, and the plan never pretends one does."""
+    planner = make_planner(((9.0, -1.0), (11.0, SIDE + 1.0)), max_rounds=6)
+    result = planner.plan(Problem(starts=[[3.0, 10.0]], goals=[[17.0, 10.0]]))
+    assert (result.num_rounds, result.unmet) == (6, (("S1", "G1"),))
+    assert result.routes[0].path[:, 0].max() < 9.0
+
+
+def test_expansions_are_limited_even_where_nothing_can_be_expanded():
+    """Every sample leaves the support, so the count that should end the search stands still."""
+    models = FakeModels(sampler=StraightSampler(longest=100.0, shortest=100.0))
+    rounds = []
+
+    def watch(stats, problem):
+        rounds.append(stats)
+        assert len(rounds) < 500, "the search never ends"
+
+    result = Planner(models, PlannerParams()).plan(ROUND_THE_BLOCK, stop=MaxExpansions(5), on_round=watch)
+    assert (result.complete, result.num_expanded) == (False, 0)
+
+
+def test_the_observer_sees_every_round_as_the_result_lists_it():
+    seen = []
+    problem = scattered_problem(2, 3, BLOCK)
+    result = make_planner(BLOCK).plan(problem, on_round=lambda stats, asked: seen.append((stats, asked)))
+    assert [stats for stats, _ in seen] == list(result.rounds)
+    assert all(asked is problem for _, asked in seen)
+    assert [stats.round_index for stats in result.rounds] == list(range(result.num_rounds))
+    for before, after in pairwise(result.rounds):
+        assert before.num_nodes <= after.num_nodes
+        assert before.num_expanded <= after.num_expanded
+        assert before.seconds <= after.seconds
+
+
+def test_a_round_pays_for_at_most_four_pairs_that_routes_can_use():
+    problem = scattered_problem(2, 4, BLOCK)
+    for stats in make_planner(BLOCK).plan(problem).rounds:
+        assert 1 <= len(stats.pairs) <= 4
+        assert all(problem.can_link(*ends) or problem.can_link(*ends[::-1]) for ends in ends_of(stats.pairs))
+
+
+def ends_of(pairs):
+    return [(pair.source, pair.target) for pair in pairs]
+
+
+@pytest.mark.parametrize("variant", sorted(VARIANTS))
+def test_every_variant_plans_and_says_which_it_was(variant):
+    """In the open square: a single guided sample that is straight never gets round a block."""
+    problem = scattered_problem(1, 2)
+    result = make_planner().plan(problem, variant=variant, order=[["S1", "W2", "W1", "G1"]])
+    assert (result.complete, result.variant) == (True, variant)
+    assert result.routes[0].order == ["S1", "W2", "W1", "G1"]
+
+
+def test_guidance_variants_name_settings_that_exist():
+    for variant in VARIANTS.values():
+        GuidanceParams(**variant.guidance)
+
+
+def test_single_asks_for_one_sample_per_leaf():
+    online, single = (
+        searched(make_planner(BLOCK), ROUND_THE_BLOCK, variant) for variant in ("online", "single")
+    )
+    for search, count in ((online, 12), (single, 1)):
+        first = search.models.sampler.queries[0]
+        assert len(first) == count * len(np.unique(first.boundary, axis=0))
+
+
+def test_the_start_tree_only_variant_leaves_the_goals_tree_bare():
+    problem = Problem(starts=[[3.0, 10.0]], goals=[[17.0, 10.0]])
+    search = searched(make_planner(BLOCK), problem, "start-tree-only")
+    assert search.forest.outgoing[1].num_nodes == 1
+    assert search.forest.outgoing[0].num_nodes > 1
+
+
+def test_exhaustive_meets_every_pair_a_route_could_use():
+    problem = scattered_problem(2, 2, BLOCK)
+    search = searched(make_planner(BLOCK), problem, "exhaustive")
+    wanted = linkable_pairs(problem, is_reversible=True)
+    assert all(pair in search.bridges.meetings for pair in wanted)
+    assert not all(pair in searched(make_planner(BLOCK), problem).bridges.meetings for pair in wanted)
+
+
+def test_temporal_fixed_keeps_the_order_that_raw_distances_give():
+    problem = scattered_problem(2, 4, BLOCK)
+    raw = EuclideanDistance().pairwise(problem.anchors, problem.anchors)
+    first = solve_exact(raw, problem)
+    result = make_planner(BLOCK).plan(problem, variant="temporal-fixed")
+    assert {stats.route for stats in result.rounds} == {first}
+    assert [route.order for route in result.routes] == first.named(problem)
+
+
+def test_graph_fixed_without_an_order_shows_what_one_looks_like():
+    with pytest.raises(InvalidParameter, match=r"'graph-fixed' needs `order`, for example \[\['S1'"):
+        make_planner().plan(ROUND_THE_BLOCK, variant="graph-fixed")
+
+
+def test_an_order_with_unknown_names_or_missing_waypoints_is_refused():
+    with pytest.raises(InvalidProblem, match=r"no anchor is called 'W9'; available: S1, W1, G1"):
+        make_planner().plan(ROUND_THE_BLOCK, order=[["S1", "W9", "G1"]])
+    with pytest.raises(InvalidProblem, match="exactly once"):
+        make_planner().plan(ROUND_THE_BLOCK, order=[["S1", "G1"]])
+
+
+def test_an_unknown_variant_lists_the_choices():
+    with pytest.raises(UnknownVariant) as error:
+        make_planner().plan(ROUND_THE_BLOCK, variant="offline")
+    assert all(name in str(error.value) for name in ("'offline'", *VARIANTS))
+
+
+@pytest.mark.parametrize(("where", "name"), [("starts", "S1"), ("goals", "G1"), ("waypoints", "W1")])
+def test_an_anchor_outside_the_support_is_named_with_the_nearest_supported_place(where, name):
+    places = {"starts": [[3.0, 10.0]], "goals": [[17.0, 10.0]], "waypoints": [[10.0, 17.0]]}
+    planner = make_planner(BLOCK)
+    with pytest.raises(InvalidProblem) as error:
+        planner.plan(Problem(**(places | {where: [[10.0, 12.2]]})))
+    assert str(error.value) == (
+        f"{name} at (10, 12.2) lies outside the data's support; the nearest supported place is (10.0, 13.5)"
+    )
+    assert not planner.models.sampler.queries
+
+
+def test_an_anchor_may_lie_a_little_outside_the_support():
+    problem = Problem(starts=[[3.0, 10.0]], goals=[[17.0, -0.3]])
+    assert make_planner(BLOCK).plan(problem).complete
+
+
+def remembered_trees(memory):
+    return {place: tree.segments() for place, tree in memory._trees.items()}
+
+
+def test_a_remembered_forest_needs_no_expansions_for_the_same_problem():
+    memory, planner, problem = ForestMemory(), make_planner(BLOCK), scattered_problem(2, 3, BLOCK)
+    first = planner.plan(problem, memory=memory)
+    again = planner.plan(problem, memory=memory)
+    assert first.num_expanded > again.num_expanded == 0
+    assert again.complete
+
+
+def test_replanning_from_a_moved_start_keeps_the_other_trees():
+    memory, planner = ForestMemory(), make_planner(BLOCK)
+    places = {"goals": [[17.0, 10.0]], "waypoints": [[10.0, 17.0]]}
+    planner.plan(Problem(starts=[[3.0, 10.0]], **places), memory=memory)
+    before = remembered_trees(memory)
+    moved = Problem(starts=[[4.0, 11.0]], **places)
+    second = planner.plan(moved, memory=memory)
+    after = remembered_trees(memory)
+    for place, segments in before.items():
+        np.testing.assert_array_equal(after[place][: len(segments)], segments)
+    assert second.complete
+    assert second.num_expanded < planner.plan(moved).num_expanded
+    np.testing.assert_allclose(second.routes[0].path[0], [4.0, 11.0])
+
+
+def test_a_plan_leaves_the_memory_of_an_earlier_one_as_it_was():
+    """The second search grows copies: what the first one remembered is still there, row by row."""
+    memory, planner = ForestMemory(), make_planner(BLOCK)
+    planner.plan(scattered_problem(1, 1, BLOCK), memory=memory)
+    trees = dict(memory._trees)
+    counts = {place: tree.num_nodes for place, tree in trees.items()}
+    planner.plan(scattered_problem(1, 1, BLOCK), memory=memory, variant="exhaustive")
+    assert {place: tree.num_nodes for place, tree in trees.items()} == counts
+
+
+def windy_planner(block=BLOCK):
+    models = FakeModels(distance=WindDistance(), density=SquareDensity(block))
+    return Planner(models, PlannerParams(is_reversible=False), "windy")
+
+
+def test_a_directed_world_never_leaves_goals_or_enters_starts():
+    problem = scattered_problem(2, 2, BLOCK)
+    search = searched(windy_planner(), problem)
+    assert not any(map(problem.is_goal, search.forest.outgoing))
+    assert not any(map(problem.is_start, search.forest.incoming))
+    assert all(tree.is_incoming for tree in search.forest.incoming.values())
+    for pair in search.bridges.meetings:
+        assert not problem.is_goal(pair.source)
+        assert not problem.is_start(pair.target)
+
+
+@pytest.mark.parametrize("size", [(1, 0), (1, 2), (2, 2)])
+def test_a_directed_world_is_planned_with_incoming_trees(size):
+    problem = scattered_problem(*size, BLOCK)
+    planner = windy_planner()
+    result = planner.plan(problem)
+    assert result.complete, result.summary()
+    asked = np.concatenate([query.is_incoming for query in planner.models.sampler.queries])
+    assert asked.any()
+    assert not asked.all()
+    for agent, route in enumerate(result.routes):
+        np.testing.assert_allclose(route.path[0], problem.starts[agent])
+        np.testing.assert_allclose(route.path[-1], problem.goals[agent])
+
+
+def test_in_a_directed_world_the_way_against_the_wind_costs_more():
+    there = Problem(starts=[[3.0, 3.0]], goals=[[17.0, 3.0]])
+    back = Problem(starts=there.goals, goals=there.starts)
+    with_wind, against = (windy_planner().plan(problem).routes[0].legs[0].cost for problem in (there, back))
+    assert against > 1.5 * with_wind
+
+
+def test_reversible_worlds_plant_one_tree_per_anchor_and_directed_ones_two_per_waypoint():
+    problem = scattered_problem(2, 3)
+    reversible = plant(problem, 12, EuclideanDistance(), is_reversible=True)
+    directed = plant(problem, 12, EuclideanDistance(), is_reversible=False)
+    assert len(reversible.trees) == problem.num_anchors
+    assert len(directed.trees) == problem.num_anchors + problem.num_waypoints
+
+
+@pytest.mark.parametrize("broken", [{"num_expand": 0}, {"meeting_radius": 0.0}, {"uncertainty_weight": -1.0}])
+def test_search_parameters_out_of_range_are_refused_with_the_value(broken):
+    with pytest.raises(InvalidParameter, match=str(next(iter(broken.values())))):
+        SearchParams(**broken)
