@@ -114,7 +114,7 @@ class Tree:
         """Add one child per row and its frames; returns the new rows."""
         rows = np.arange(self.num_nodes, self.num_nodes + len(chosen))
         frames = chosen.segment[:, 1:].reshape(-1, self.state.shape[1])
-        codes = chosen.codes.reshape(len(frames), -1)
+        codes = chosen.codes.reshape(len(frames), self.codes.shape[1])
         boundary = np.repeat(self.codes[chosen.node], self.horizon, axis=0)
         reached = np.repeat(self.cost[chosen.node], self.horizon) + self.outward(boundary, codes)
         self.parent = np.concatenate([self.parent, chosen.node])

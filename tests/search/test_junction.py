@@ -1,0 +1,161 @@
+import numpy as np
+import pytest
+from fakes import BLOCK, SPEED, STRIDE, EuclideanDistance, SquareDensity, StraightSampler, WindDistance
+
+from chronoforest.errors import InvalidParameter
+from chronoforest.search.junction import (
+    JunctionParams,
+    Leaf,
+    cluster,
+    has_no_jump,
+    is_supported,
+    look_ahead,
+)
+from chronoforest.search.tree import Tree
+
+PARAMS = JunctionParams()
+HOP = SPEED * STRIDE
+
+
+def tree_at(*place, distance=None, is_incoming=False):
+    return Tree(0, np.array(place, dtype=float), 12, distance or EuclideanDistance(), is_incoming)
+
+
+def looked_ahead(leaves, sampler=None, params=PARAMS, block=BLOCK, seed=0):
+    sampler = sampler or StraightSampler()
+    look_ahead(leaves, sampler, SquareDensity(block), HOP, params, np.random.default_rng(seed))
+    return sampler
+
+
+def test_all_leaves_are_sampled_in_one_batch_with_their_own_targets():
+    trees = [tree_at(3.0, 3.0), tree_at(16.0, 16.0, is_incoming=True)]
+    targets = np.array([[[3.0, 9.0], [9.0, 3.0]], [[16.0, 9.0], [9.0, 16.0]]])
+    leaves = [Leaf(tree, 0, places) for tree, places in zip(trees, targets, strict=True)]
+    sampler = looked_ahead(leaves)
+    (query,) = sampler.queries
+    assert len(query) == 2 * PARAMS.num_samples
+    rows = np.split(np.arange(len(query)), 2)
+    for row, leaf in zip(rows, leaves, strict=True):
+        np.testing.assert_array_equal(query.boundary[row], np.tile(leaf.tree.state[0], (len(row), 1)))
+        assert set(map(tuple, query.target[row])) == set(map(tuple, leaf.targets))
+        assert (query.is_incoming[row] == leaf.tree.is_incoming).all()
+        for target in leaf.targets:
+            scales = query.guidance[row][(query.target[row] == target).all(axis=1)]
+            assert set(scales) == set(PARAMS.scales)
+
+
+@pytest.mark.parametrize("is_incoming", [False, True])
+def test_representatives_start_at_their_leaf_and_pass_every_test(is_incoming):
+    tree = tree_at(4.0, 10.0, distance=WindDistance(), is_incoming=is_incoming)
+    looked_ahead([Leaf(tree, 0, np.array([[16.0, 10.0]]))])
+    found = tree.representatives
+    assert len(found) > 1
+    np.testing.assert_allclose(found.segment[:, 0], np.tile(tree.state[0], (len(found), 1)))
+    assert is_supported(found.segment, SquareDensity(BLOCK)).all()
+    assert has_no_jump(found.segment, HOP).all()
+    start = np.repeat(tree.codes[:1], len(found), axis=0)
+    way = tree.outward(start, found.tail_codes)
+    np.testing.assert_allclose(found.cost, way)
+    assert (PARAMS.exec_scale * way >= PARAMS.progress).all()
+    assert (found.mass >= 1).all()
+    assert found.mass.sum() <= PARAMS.num_samples
+
+
+def test_lookaheads_do_not_return_to_their_own_prefix():
+    tree = tree_at(10.0, 3.0)
+    looked_ahead([Leaf(tree, 0, np.array([[10.0, 12.0]]))], block=None)
+    rows = tree.promote(np.array([0]))
+    looked_ahead([Leaf(tree, int(row), tree.state[:1]) for row in rows], block=None, seed=1)
+    found = tree.representatives
+    assert len(found) > 0
+    for node, tail in zip(found.node, found.tail_codes, strict=True):
+        prefix = tree.frame_codes[tree.prefix_frames(int(node))]
+        overlap = tree.outward_pairwise(prefix, tail[None]).min()
+        assert PARAMS.exec_scale * overlap >= PARAMS.overlap
+
+
+def test_a_leaf_left_with_nothing_gets_another_try_and_the_others_do_not():
+    class Shy(StraightSampler):
+        """Its first batch goes nowhere for the row at (16, 16)."""
+
+        def __call__(self, query, rng):
+            segments = super().__call__(query, rng)
+            is_shy = (query.boundary == 16.0).all(axis=1) & (len(self.queries) == 1)
+            return np.where(is_shy[:, None, None], query.boundary[:, None], segments)
+
+    trees = [tree_at(3.0, 3.0), tree_at(16.0, 16.0)]
+    sampler = looked_ahead([Leaf(tree, 0, np.array([[9.0, 3.0]])) for tree in trees], Shy())
+    assert [len(query) for query in sampler.queries] == [2 * PARAMS.num_samples, PARAMS.num_samples]
+    assert all(len(tree.representatives) for tree in trees)
+
+
+def test_a_leaf_from_which_nothing_survives_stays_without_representatives():
+    tree = tree_at(3.0, 3.0)
+    sampler = looked_ahead([Leaf(tree, 0, np.array([[9.0, 3.0]]))], StraightSampler(shortest=90, longest=90))
+    assert len(sampler.queries) == PARAMS.num_tries
+    assert len(tree.representatives) == 0
+
+
+def test_no_leaves_ask_nothing_of_the_sampler():
+    assert looked_ahead([]).queries == []
+
+
+def test_the_representative_of_a_cluster_is_its_best_supported_member():
+    tree = tree_at(3.0, 1.0)
+
+    class Two(StraightSampler):
+        """Two ways east that end in one cluster, the second with more room."""
+
+        def __call__(self, query, rng):
+            tails = np.array([[4.8, -0.5], [4.8, 0.3]])[np.arange(len(query)) % 2]
+            share = np.linspace(0.0, 1.0, self.horizon + 1)[None, :, None]
+            return query.boundary[:, None] + share * tails[:, None]
+
+    looked_ahead([Leaf(tree, 0, np.array([[9.0, 1.0]]))], Two())
+    (tail,) = tree.representatives.state
+    np.testing.assert_allclose(tail, [7.8, 1.3])
+    assert tree.representatives.mass.tolist() == [PARAMS.num_samples]
+
+
+def test_clusters_by_complete_linkage_are_no_wider_than_the_cut():
+    rng = np.random.default_rng(0)
+    tree = tree_at(0.0, 0.0, distance=WindDistance())
+    tails = rng.uniform(0.0, 10.0, (40, 2))
+    labels = cluster(tree, tails, PARAMS.cluster_cut)
+    spread = tree.distance.pairwise(tails, tails)
+    spread = np.maximum(spread, spread.T)
+    is_together = labels[:, None] == labels[None]
+    assert 1 < len(set(labels)) < 40
+    assert (spread[is_together] <= PARAMS.cluster_cut + 1e-9).all()
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_fewer_than_two_endpoints_need_no_clustering(count):
+    assert len(cluster(tree_at(0.0, 0.0), np.zeros((count, 2)), 1.0)) == count
+
+
+def test_a_segment_is_unsupported_as_soon_as_one_frame_is():
+    east = np.stack([np.linspace(3.0, 6.5, 8), np.full(8, 10.0)], axis=1)
+    into_block = east + [1.0, 0.0]
+    assert is_supported(np.stack([east, into_block]), SquareDensity(BLOCK)).tolist() == [True, False]
+
+
+def test_from_an_anchor_outside_the_support_a_segment_may_come_back_but_not_stray_farther():
+    back = np.stack([np.linspace(-0.4, 3.0, 8), np.full(8, 10.0)], axis=1)
+    away = back * [-1.0, 1.0] - [0.8, 0.0]
+    assert is_supported(np.stack([back, away]), SquareDensity()).tolist() == [True, False]
+
+
+def test_a_hop_longer_than_any_recording_is_a_jump():
+    steady = np.stack([np.arange(5) * 0.5, np.zeros(5)], axis=1)
+    torn = steady.copy()
+    torn[3:] += [0.2, 0.0]
+    assert has_no_jump(np.stack([steady, torn]), 0.5 + 1e-9).tolist() == [True, False]
+
+
+@pytest.mark.parametrize(
+    "broken", [{"num_samples": 0}, {"num_tries": 0}, {"scales": ()}, {"scales": (-1.0,)}, {"exec_scale": 0.0}]
+)
+def test_parameters_out_of_range_are_refused(broken):
+    with pytest.raises(InvalidParameter, match="got"):
+        JunctionParams(**broken)

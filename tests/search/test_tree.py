@@ -1,0 +1,162 @@
+import numpy as np
+import pytest
+from fakes import SPEED, EuclideanDistance, WindDistance, scattered_problem
+
+from chronoforest.search.tree import Representatives, Tree, plant
+from chronoforest.types import Pair
+
+HORIZON = 4
+
+
+def lookaheads(tree, node, *tails):
+    """Straight representatives from a node of the tree to the given tails."""
+    start = tree.state[node]
+    share = np.linspace(0.0, 1.0, HORIZON + 1)[None, :, None]
+    segment = start + share * (np.array(tails, dtype=float)[:, None] - start)
+    codes = tree.distance.encode(segment[:, 1:])
+    begin = np.repeat(tree.codes[node : node + 1], len(segment), axis=0)
+    return Representatives(
+        node=np.full(len(segment), node),
+        segment=segment,
+        codes=codes,
+        mass=np.ones(len(segment)),
+        cost=tree.cost[node] + tree.outward(begin, codes[:, -1]),
+    )
+
+
+def grown(is_incoming=False, distance=None, seed=0):
+    """A tree of a dozen nodes in random places, each promoted from a random earlier one."""
+    rng = np.random.default_rng(seed)
+    tree = Tree(3, np.array([5.0, 5.0]), HORIZON, distance or WindDistance(), is_incoming)
+    for _ in range(6):
+        node = int(rng.integers(tree.num_nodes))
+        tree.hold(lookaheads(tree, node, *(tree.state[node] + rng.uniform(-3, 3, (2, 2)))))
+        tree.promote(np.array([node]))
+    return tree
+
+
+each_way = pytest.mark.parametrize("is_incoming", [False, True])
+
+
+@each_way
+def test_parallel_arrays_keep_step(is_incoming):
+    tree = grown(is_incoming)
+    assert tree.num_nodes == len(tree.state) == len(tree.cost) == len(tree.codes) == 13
+    num_frames = 1 + (tree.num_nodes - 1) * HORIZON
+    for array in (tree.frame_state, tree.frame_cost, tree.frame_codes, tree.frame_node):
+        assert len(array) == num_frames
+    assert (tree.parent[1:] < np.arange(1, tree.num_nodes)).all()
+
+
+@each_way
+def test_a_nodes_cost_is_its_parents_plus_the_way_between_in_the_direction_of_travel(is_incoming):
+    tree = grown(is_incoming)
+    here, there = tree.codes[tree.parent[1:]], tree.codes[1:]
+    way = tree.distance.between(there, here) if is_incoming else tree.distance.between(here, there)
+    np.testing.assert_allclose(tree.cost[1:], tree.cost[tree.parent[1:]] + way)
+    assert tree.cost[0] == 0.0
+
+
+@each_way
+def test_a_nodes_last_frame_is_the_node_itself(is_incoming):
+    tree = grown(is_incoming)
+    for node in range(tree.num_nodes):
+        last = tree.frames_of(np.array([node]))[-1]
+        np.testing.assert_allclose(tree.frame_state[last], tree.state[node])
+        np.testing.assert_allclose(tree.frame_cost[last], tree.cost[node])
+
+
+@each_way
+def test_prefixes_run_from_the_root_without_gaps(is_incoming):
+    tree = grown(is_incoming)
+    for node in range(tree.num_nodes):
+        path = tree.frame_state[tree.prefix_frames(node)]
+        np.testing.assert_allclose(path[0], tree.state[0])
+        np.testing.assert_allclose(path[-1], tree.state[node])
+        hops = np.linalg.norm(np.diff(path, axis=0), axis=1)
+        assert hops.max(initial=0.0) <= np.hypot(3, 3) / HORIZON + 1e-9
+
+
+def test_the_path_to_a_frame_ends_there_and_is_a_part_of_its_nodes_prefix():
+    tree = grown()
+    for frame in range(len(tree.frame_node)):
+        path = tree.path_to(frame)
+        whole = tree.frame_state[tree.prefix_frames(int(tree.frame_node[frame]))]
+        np.testing.assert_allclose(path[-1], tree.frame_state[frame])
+        np.testing.assert_allclose(path, whole[: len(path)])
+
+
+def test_promoting_moves_all_representatives_of_a_leaf_and_no_others():
+    tree = Tree(0, np.zeros(2), HORIZON, EuclideanDistance())
+    tree.hold(lookaheads(tree, 0, [2.0, 0.0], [0.0, 2.0]))
+    rows = tree.promote(np.array([0]))
+    assert rows.tolist() == [1, 2]
+    tree.hold(lookaheads(tree, 1, [4.0, 0.0]))
+    tree.hold(lookaheads(tree, 2, [0.0, 4.0], [2.0, 2.0]))
+    assert tree.open_leaves().tolist() == [1, 2]
+    tree.promote(np.array([2]))
+    assert tree.open_leaves().tolist() == [1]
+    assert tree.parent.tolist() == [-1, 0, 0, 2, 2]
+    np.testing.assert_allclose(tree.cost, np.array([0.0, 2.0, 2.0, 4.0, 2.0 + np.sqrt(4.0)]) / SPEED)
+
+
+def test_a_node_without_representatives_has_nothing_to_promote():
+    tree = grown()
+    before = tree.num_nodes
+    assert len(tree.promote(np.array([0]))) == 0
+    assert tree.num_nodes == before
+
+
+def test_segments_begin_at_the_parent_and_end_at_the_node():
+    tree = grown()
+    segments = tree.segments()
+    assert segments.shape == (tree.num_nodes - 1, HORIZON + 1, 2)
+    np.testing.assert_allclose(segments[:, 0], tree.state[tree.parent[1:]])
+    np.testing.assert_allclose(segments[:, -1], tree.state[1:])
+
+
+def test_a_bare_tree_has_no_segments():
+    assert Tree(0, np.zeros(2), HORIZON, EuclideanDistance()).segments().shape == (0, HORIZON + 1, 2)
+
+
+@each_way
+def test_outward_and_its_pairwise_form_agree(is_incoming):
+    tree = grown(is_incoming)
+    table = tree.outward_pairwise(tree.codes[:4], tree.codes)
+    for row in range(4):
+        near = np.repeat(tree.codes[row : row + 1], tree.num_nodes, axis=0)
+        np.testing.assert_allclose(table[row], tree.outward(near, tree.codes))
+
+
+def test_an_incoming_tree_measures_toward_its_root():
+    """With the wind toward larger x, arriving from smaller x is cheap and leaving to there is dear."""
+    root, west = np.array([[5.0, 5.0]]), np.array([[2.0, 5.0]])
+    incoming, outgoing = (Tree(0, root[0], HORIZON, WindDistance(), flag) for flag in (True, False))
+    np.testing.assert_allclose(incoming.outward(root, west), 3.0 / SPEED)
+    np.testing.assert_allclose(outgoing.outward(root, west), 6.0 / SPEED)
+
+
+@pytest.mark.parametrize("is_reversible", [False, True])
+def test_partners_are_the_pairs_a_tree_can_close(is_reversible):
+    problem = scattered_problem(2, 2)
+    forest = plant(problem, HORIZON, EuclideanDistance(), is_reversible)
+    for tree in forest.trees:
+        for pair, partner in forest.partners(tree):
+            assert forest.has(pair)
+            assert {id(side) for side in forest.sides(pair)} == {id(tree), id(partner)}
+            assert tree.anchor != partner.anchor
+
+
+def test_a_directed_forest_has_no_bridge_out_of_a_goal_or_into_a_start():
+    problem = scattered_problem(1, 1)
+    forest = plant(problem, HORIZON, EuclideanDistance(), is_reversible=False)
+    assert [forest.has(pair) for pair in (Pair(0, 1), Pair(1, 2), Pair(0, 2))] == [True] * 3
+    assert [forest.has(pair) for pair in (Pair(1, 0), Pair(2, 1), Pair(1, 1))] == [False] * 3
+
+
+def test_nodes_of_a_forest_are_counted_without_roots_and_each_tree_once():
+    forest = plant(scattered_problem(1, 1), HORIZON, EuclideanDistance(), is_reversible=True)
+    assert forest.num_nodes == 0
+    tree = forest.outgoing[1]
+    tree.append(lookaheads(tree, 0, tree.state[0] + [1.0, 0.0]))
+    assert forest.num_nodes == 1
