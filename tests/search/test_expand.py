@@ -1,6 +1,6 @@
 """One round at a time on fakes, and small forests against stored ones.
 
-`python tests/search/test_expand.py` writes the stored forests anew, after a change that is meant to change them.
+`python tests/search/test_expand.py` writes the stored forests anew, after a change that means to.
 """
 
 import json

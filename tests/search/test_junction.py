@@ -136,7 +136,7 @@ def test_fewer_than_two_endpoints_need_no_clustering(count):
 
 def test_a_segment_is_unsupported_as_soon_as_one_frame_is():
     east = np.stack([np.linspace(3.0, 6.5, 8), np.full(8, 10.0)], axis=1)
-    into_block = east + [1.0, 0.0]
+    into_block = east + np.array([1.0, 0.0])
     assert is_supported(np.stack([east, into_block]), SquareDensity(BLOCK)).tolist() == [True, False]
 
 

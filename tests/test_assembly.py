@@ -1,0 +1,183 @@
+import numpy as np
+import pytest
+from fakes import BLOCK, EuclideanDistance, SquareDensity, make_planner, scattered_problem
+
+from chronoforest.assembly import AssemblyParams, cut_corners, joined, resample, settle, shorten
+from chronoforest.errors import InvalidParameter
+from chronoforest.types import path_length
+
+PARAMS = AssemblyParams()
+DISTANCE = EuclideanDistance()
+
+
+class Corridor:
+    """Supported where 0 < y < width; as long as one likes."""
+
+    def __init__(self, width):
+        self.width = width
+
+    def margin(self, points):
+        y = np.asarray(points)[..., 1]
+        return np.minimum(y, self.width - y)
+
+
+class SlowMiddle(EuclideanDistance):
+    """Crossing x = 10 below y = 15 takes five hundred steps more."""
+
+    def between(self, source, target):
+        is_across = (source[..., 0] < 10) != (target[..., 0] < 10)
+        is_below = np.minimum(source[..., 1], target[..., 1]) < 15
+        return super().between(source, target) + 500.0 * (is_across & is_below)
+
+
+def wander(seed, density=None, count=30):
+    """A random walk that stays in the support with some room."""
+    rng = np.random.default_rng(seed)
+    density = density or SquareDensity(BLOCK)
+    path = [np.array([3.0, 10.0])]
+    while len(path) < count:
+        step = path[-1] + rng.normal(0.15, 0.6, 2)
+        between = np.linspace(path[-1], step, 9)
+        if density.margin(between).min() > 0.4:
+            path.append(step)
+    return np.array(path)
+
+
+each_walk = pytest.mark.parametrize("seed", range(8))
+
+
+@each_walk
+def test_resampling_keeps_the_ends_and_bounds_the_spacing(seed):
+    path = wander(seed)
+    for spacing in (0.1, 0.25, 3.0):
+        dense = resample(path, spacing)
+        np.testing.assert_allclose(dense[[0, -1]], path[[0, -1]])
+        assert np.linalg.norm(np.diff(dense, axis=0), axis=1).max() <= spacing + 1e-9
+        assert path_length(dense) <= path_length(path) + 1e-9
+
+
+def test_resampling_a_straight_line_spaces_points_evenly():
+    dense = resample(np.array([[0.0, 0.0], [3.0, 4.0]]), 0.3)
+    hops = np.linalg.norm(np.diff(dense, axis=0), axis=1)
+    np.testing.assert_allclose(hops, 5.0 / 17)
+
+
+@pytest.mark.parametrize("path", [[[1.0, 2.0]], [[1.0, 2.0]] * 3])
+def test_a_path_that_goes_nowhere_is_one_point(path):
+    np.testing.assert_allclose(resample(np.array(path), 0.25), [[1.0, 2.0]])
+
+
+def test_repeated_points_do_not_disturb_resampling():
+    path = wander(0)
+    np.testing.assert_allclose(resample(np.repeat(path, 3, axis=0), 0.25), resample(path, 0.25))
+
+
+@each_walk
+def test_cutting_corners_never_lengthens_and_keeps_the_ends(seed):
+    path = wander(seed)
+    cut = cut_corners(path, SquareDensity(BLOCK), DISTANCE, PARAMS)
+    assert path_length(cut) <= path_length(path) + 1e-9
+    np.testing.assert_array_equal(cut[[0, -1]], path[[0, -1]])
+
+
+@each_walk
+def test_cut_corners_are_points_of_the_path_in_its_order(seed):
+    path = wander(seed)
+    cut = cut_corners(path, SquareDensity(BLOCK), DISTANCE, PARAMS)
+    rows = [int(np.flatnonzero((path == point).all(axis=1))[0]) for point in cut]
+    assert rows == sorted(set(rows))
+
+
+@each_walk
+def test_a_path_inside_the_support_stays_inside(seed):
+    density = SquareDensity(BLOCK)
+    short = shorten(wander(seed), density, DISTANCE, PARAMS)
+    assert density.margin(resample(short, 0.05)).min() > 0
+
+
+@each_walk
+def test_shortening_keeps_the_ends_bounds_the_hops_and_shortens_a_random_walk(seed):
+    path = wander(seed)
+    short = shorten(path, SquareDensity(BLOCK), DISTANCE, PARAMS)
+    np.testing.assert_allclose(short[[0, -1]], path[[0, -1]])
+    assert np.linalg.norm(np.diff(short, axis=0), axis=1).max() <= PARAMS.spacing + 1e-9
+    assert path_length(short) < path_length(path)
+
+
+def test_a_path_round_the_block_is_not_cut_through_it():
+    path = resample(np.array([[3.0, 10.0], [3.0, 17.0], [17.0, 17.0], [17.0, 10.0]]), 0.5)
+    short = shorten(path, SquareDensity(BLOCK), DISTANCE, PARAMS)
+    assert SquareDensity(BLOCK).margin(short).min() > 0.8
+    around = path_length(np.array([[3.0, 10.0], [7.0, 13.0], [13.0, 13.0], [17.0, 10.0]]))
+    assert around < path_length(short) < 0.8 * path_length(path)
+
+
+def test_tight_right_angles_at_the_edge_of_the_support_do_not_leave_it():
+    """A staircase round the block's corner with hardly any room: resampling must not round it off."""
+    path = np.array([[6.9, 8.0], [6.9, 13.1], [12.0, 13.1]])
+    short = shorten(path, SquareDensity(BLOCK), DISTANCE, PARAMS)
+    assert SquareDensity(BLOCK).margin(resample(short, 0.02)).min() > 0
+
+
+@pytest.mark.parametrize("width", [3.0, 5.0])
+def test_in_a_corridor_a_path_along_the_wall_moves_to_where_there_is_room(width):
+    xs = np.linspace(0.0, 20.0, 41)
+    path = np.stack([xs, np.full_like(xs, 0.3)], axis=1)
+    settled = shorten(path, Corridor(width), DISTANCE, PARAMS)
+    room = Corridor(width).margin(settled)
+    inner = (settled[:, 0] > 3.0) & (settled[:, 0] < 17.0)
+    assert room[inner].min() >= min(PARAMS.keep_margin, width / 2) - 2 * PARAMS.tube_step
+
+
+def test_with_room_to_spare_the_path_becomes_the_straight_line():
+    path = np.array([[0.0, 5.0], [5.0, 6.5], [10.0, 5.0]])
+    short = shorten(path, Corridor(10.0), DISTANCE, PARAMS)
+    np.testing.assert_allclose(path_length(short), 10.0, rtol=1e-3)
+
+
+def test_settling_never_makes_the_price_of_a_path_higher():
+    """The unmoved path is one of the chains that are compared."""
+    density = SquareDensity(BLOCK)
+
+    def price(path):
+        unit = 1 + PARAMS.crowding * np.maximum(0, 1 - density.margin(path) / PARAMS.keep_margin)
+        return float((np.linalg.norm(np.diff(path, axis=0), axis=1) * (unit[:-1] + unit[1:]) / 2).sum())
+
+    for seed in range(8):
+        path = resample(wander(seed), 0.5)
+        assert price(settle(path, density, PARAMS)) <= price(path) + 1e-9
+
+
+def test_a_cut_that_takes_longer_than_the_way_it_replaces_is_refused():
+    """The support is open, but the temporal distance knows that crossing the middle is slow."""
+    path = np.array([[4.0, 5.0], [4.0, 18.0], [16.0, 18.0], [16.0, 5.0]])
+    path = resample(path, 1.0)
+    open_square = SquareDensity()
+    assert cut_corners(path, open_square, DISTANCE, PARAMS)[:, 1].max() < 15
+    assert cut_corners(path, open_square, SlowMiddle(), PARAMS)[:, 1].max() >= 15
+
+
+def test_short_paths_are_left_alone():
+    for path in (np.zeros((1, 2)), np.array([[1.0, 1.0], [2.0, 2.0]])):
+        np.testing.assert_array_equal(cut_corners(path, SquareDensity(), DISTANCE, PARAMS), path)
+        np.testing.assert_array_equal(settle(path, SquareDensity(), PARAMS), path)
+
+
+def test_joined_legs_share_their_ends_once_and_stops_point_at_them():
+    parts = [np.array([[0.0, 0.0], [1.0, 0.0]]), np.array([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]])]
+    path, stops = joined(parts)
+    assert path.tolist() == [[0, 0], [1, 0], [1, 1], [1, 2]]
+    assert stops == (0, 1, 3)
+    assert path_length(path) == sum(map(path_length, parts))
+
+
+def test_a_finished_plan_says_by_how_much_post_processing_shortened_it():
+    result = make_planner(BLOCK).plan(scattered_problem(2, 3, BLOCK))
+    np.testing.assert_allclose(result.saved, 1 - result.length / result.raw_length)
+    assert result.raw_length == sum(route.raw_length for route in result.routes)
+
+
+@pytest.mark.parametrize("broken", ["spacing", "keep_margin", "tube_step", "longest_cut", "crowding"])
+def test_parameters_out_of_range_are_refused(broken):
+    with pytest.raises(InvalidParameter, match=broken):
+        AssemblyParams(**{broken: -1.0})
