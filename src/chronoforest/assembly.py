@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 
 from chronoforest.errors import InvalidParameter
 from chronoforest.search.tree import Forest
-from chronoforest.types import BoolArray, Density, Distance, FloatArray, IntArray, Meeting
+from chronoforest.types import (
+    BoolArray,
+    Density,
+    Distance,
+    FloatArray,
+    IntArray,
+    Meeting,
+    Pair,
+    path_length,
+)
 
 _EDGE = 0.2  # world units of room every cut must leave, unless the way it replaces had less
 _FORBIDDEN = 1e6
+
+_Value = TypeVar("_Value")
 
 
 @dataclass(frozen=True)
@@ -22,7 +34,8 @@ class AssemblyParams:
     keep_margin: the room to the edge of the data's support that a path tries to keep; crowding: how much
     more a unit costs at that edge than with room to spare; longest_cut: of a corner; tube_width, tube_step:
     how far and how finely a point may move sideways; slack: a cut may take this much longer, by the
-    temporal distance, than the way it replaces.
+    temporal distance, than the way it replaces; timing_hop: over which travel time is measured;
+    worth_building: another meeting of a pair is tried when the trees reach it in this share of the time.
     """
 
     spacing: float = 0.25
@@ -33,6 +46,8 @@ class AssemblyParams:
     tube_step: float = 0.1
     num_passes: int = 3
     slack: float = 1.1
+    timing_hop: float = 4.0
+    worth_building: float = 0.98
 
     def __post_init__(self) -> None:
         sizes = (self.spacing, self.keep_margin, self.tube_step, self.longest_cut)
@@ -42,6 +57,36 @@ class AssemblyParams:
             )
         if self.crowding < 0:
             raise InvalidParameter(f"crowding must not be negative, got {self.crowding}")
+
+
+@dataclass(frozen=True)
+class Bridge:
+    """A meeting made walkable: path [t, 2] after post-processing, its travel time in steps by the temporal
+    distance over short hops (where it is most exact), and the length before post-processing."""
+
+    path: FloatArray
+    steps: float
+    raw_length: float
+
+    @property
+    def reversed(self) -> Bridge:
+        """The way back, in a world where that takes as long."""
+        return Bridge(self.path[::-1], self.steps, self.raw_length)
+
+
+def build_bridge(
+    forest: Forest, meeting: Meeting, density: Density, distance: Distance, params: AssemblyParams
+) -> Bridge:
+    """Join a meeting's halves, shorten them and time the result."""
+    raw = bridge_path(forest, meeting)
+    path = shorten(raw, density, distance, params)
+    return Bridge(path, travel_time(path, distance, params), path_length(raw))
+
+
+def travel_time(path: FloatArray, distance: Distance, params: AssemblyParams) -> float:
+    """Steps along a path [t, 2]: the temporal distance summed over hops of `timing_hop` units."""
+    codes = distance.encode(resample(path, params.timing_hop))
+    return float(distance.between(codes[:-1], codes[1:]).sum())
 
 
 def bridge_path(forest: Forest, meeting: Meeting) -> FloatArray:
@@ -175,3 +220,34 @@ def joined(parts: Sequence[FloatArray]) -> tuple[FloatArray, tuple[int, ...]]:
     path = np.concatenate([parts[0], *(part[1:] for part in parts[1:])])
     stops = np.cumsum([0, *(len(part) - 1 for part in parts)])
     return path, tuple(int(stop) for stop in stops)
+
+
+class Walkways:
+    """Bridges made walkable so far, the quickest of each pair."""
+
+    def __init__(
+        self, density: Density, distance: Distance, params: AssemblyParams, is_reversible: bool
+    ) -> None:
+        self.density = density
+        self.distance = distance
+        self.params = params
+        self.is_reversible = is_reversible
+        self.bridges: dict[Pair, Bridge] = {}
+        self._tried: dict[Pair, float] = {}
+
+    def realise(self, forest: Forest, meeting: Meeting) -> Meeting | None:
+        """The meeting at the cost of its walkable bridge; None if it is not worth building or no quicker."""
+        pair = meeting.pair
+        if meeting.cost > self.params.worth_building * self._tried.get(pair, np.inf):
+            return None
+        self._remember(self._tried, pair, meeting.cost, meeting.cost)
+        bridge = build_bridge(forest, meeting, self.density, self.distance, self.params)
+        if pair in self.bridges and bridge.steps >= self.bridges[pair].steps:
+            return None
+        self._remember(self.bridges, pair, bridge, bridge.reversed)
+        return replace(meeting, cost=bridge.steps)
+
+    def _remember(self, table: dict[Pair, _Value], pair: Pair, there: _Value, back: _Value) -> None:
+        table[pair] = there
+        if self.is_reversible:
+            table[pair.reversed] = back

@@ -50,7 +50,7 @@ def _teleport() -> Preset:
     return Preset(
         "pointmaze-teleport-stitch-v0",
         models=ModelParams(
-            distance=DistanceParams(is_directed=True, width=256),
+            distance=DistanceParams(is_directed=True, width=128),
             goals=GoalParams(future_share=0.55, current_share=0.1),
         ),
         planner=PlannerParams(search=SearchParams(uncertainty_weight=10.0), is_reversible=False),

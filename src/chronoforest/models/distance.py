@@ -121,7 +121,7 @@ class ValueNet(nn.Module):
     def encode_features(self, features: torch.Tensor) -> torch.Tensor:
         """The same from features that are already there."""
         codes = self.encoders(features).transpose(0, 1)
-        return codes.reshape(len(features), 2, self.num_roles, -1)
+        return codes.reshape(len(features), 2, self.num_roles, self.params.latent)
 
     def norms(self, source: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
         """−V of both twins, [..., 2], from codes that broadcast."""

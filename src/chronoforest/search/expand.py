@@ -130,10 +130,13 @@ def expand(
 
 
 def revisit(forest: Forest, models: SearchModels, params: SearchParams) -> Evidence:
-    """The evidence that is already in a forest, for trees taken over from an earlier search."""
+    """The evidence that is already in a forest, for trees taken over from an earlier search.
+
+    A bare root is no witness.
+    """
     witnesses: list[Witness] = []
     meetings: list[Meeting] = []
-    for tree in forest.trees:
+    for tree in (tree for tree in forest.trees if tree.num_nodes > 1):
         witnesses += _witnesses(forest, tree, tree.cost, tree.codes, models.calibration)
         meetings += _meetings(forest, tree, np.arange(tree.num_nodes), models, params)
     return Evidence(tuple(witnesses), tuple(meetings))

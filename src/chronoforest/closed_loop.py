@@ -1,0 +1,342 @@
+"""The closed loop: solve the route on the evidence, spend the round where it matters, search, repeat."""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Protocol
+
+import numpy as np
+
+from chronoforest.assembly import Walkways, joined, resample
+from chronoforest.models.sampler import SegmentSampler
+from chronoforest.pictures import Support, TreePicture
+from chronoforest.result import Certificate, PlanResult
+from chronoforest.routing.acceptance import accept, is_complete, unmet
+from chronoforest.routing.bridges import Bridges, Closure
+from chronoforest.routing.budget import ExhaustiveBudget, PairBudget, RouteBudget
+from chronoforest.routing.certificates import certify, width
+from chronoforest.routing.solver import AutoSolver, FixedOrder, order_from_names
+from chronoforest.search.expand import Expansion, SearchModels, expand, revisit, root_leaves
+from chronoforest.search.tree import Forest, Tree, plant
+from chronoforest.types import (
+    Calibration,
+    Density,
+    Distance,
+    Evidence,
+    FloatArray,
+    Leg,
+    Pair,
+    Plan,
+    Problem,
+    RoundStats,
+    RouteSolver,
+    Sampler,
+    StopCriterion,
+    path_length,
+)
+from chronoforest.variants import PlannerParams, Variant
+
+RoundObserver = Callable[[RoundStats, Problem], None]
+
+
+class PlanningModels(Protocol):
+    """The learned models a planner needs."""
+
+    @property
+    def sampler(self) -> Sampler:
+        """Generates segments."""
+        ...
+
+    @property
+    def distance(self) -> Distance:
+        """Tells travel time."""
+        ...
+
+    @property
+    def density(self) -> Density:
+        """Tells where recordings went."""
+        ...
+
+    @property
+    def calibration(self) -> Calibration:
+        """Tells how far the distance may be trusted."""
+        ...
+
+    @property
+    def support(self) -> Support:
+        """The supported region, for pictures."""
+        ...
+
+    @property
+    def step_length(self) -> float:
+        """World units that hardly any recording exceeded in one step."""
+        ...
+
+
+class ForestMemory:
+    """Trees remembered by the place of their anchor, so that re-planning grows only what moved."""
+
+    def __init__(self) -> None:
+        self._trees: dict[tuple[float, float, bool], Tree] = {}
+
+    def recall(self, forest: Forest) -> Forest:
+        """The forest with remembered trees in the place of bare ones."""
+        known = {id(tree): self._recalled(tree) for tree in forest.trees}
+        return Forest(
+            {anchor: known[id(tree)] for anchor, tree in forest.outgoing.items()},
+            {anchor: known[id(tree)] for anchor, tree in forest.incoming.items()},
+        )
+
+    def remember(self, forest: Forest) -> None:
+        """Keep the trees of a finished search."""
+        self._trees.update({_place(tree): tree for tree in forest.trees})
+
+    def _recalled(self, tree: Tree) -> Tree:
+        found = copy.copy(self._trees.get(_place(tree), tree))
+        found.anchor = tree.anchor
+        return found
+
+
+def _place(tree: Tree) -> tuple[float, float, bool]:
+    return float(tree.state[0, 0]), float(tree.state[0, 1]), tree.is_incoming
+
+
+class ClosedLoop:
+    """The state of one call of `plan`: forest, bridges, tentative route, accepted legs and the rounds."""
+
+    def __init__(
+        self,
+        models: PlanningModels,
+        params: PlannerParams,
+        problem: Problem,
+        variant: Variant,
+        order: Sequence[Sequence[str]] | None,
+        memory: ForestMemory | None,
+        seed: int,
+    ) -> None:
+        self.started = time.perf_counter()
+        self.problem = problem
+        self.params = variant.adapt(params)
+        self.hops = variant.hops
+        self.is_exhaustive = variant.is_exhaustive
+        self.memory = memory or ForestMemory()
+        self.rng = np.random.default_rng(seed)
+        self.support = models.support
+        self.models = _search_models(models, variant, self.params)
+        reversible = self.params.is_reversible
+        bare = plant(problem, self.models.sampler.horizon, self.models.distance, reversible)
+        self.guess = _raw_costs(bare, problem)
+        self.solver = self._choose_solver(variant, order)
+        self.budget: PairBudget = (
+            ExhaustiveBudget() if variant.is_exhaustive else RouteBudget(self.params.budget)
+        )
+        self.walkways = Walkways(self.models.density, self.models.distance, self.params.assembly, reversible)
+        self.bridges = Bridges.from_roots(self.models.calibration.inflate(self.guess))
+        self.forest = self.memory.recall(bare)
+        self._learn(revisit(self.forest, self.models, self.params.search))
+        self.route = self.solver(self.hops(self.bridges.cost).cost, problem, None)
+        self.accepted: frozenset[Pair] = frozenset()
+        self.challenges: Counter[Pair] = Counter()
+        self.rounds: list[RoundStats] = []
+        self.num_expanded = 0
+
+    def _choose_solver(self, variant: Variant, order: Sequence[Sequence[str]] | None) -> RouteSolver:
+        solver = AutoSolver(self.params.solver)
+        if order is not None:
+            return FixedOrder(order_from_names(order, self.problem))
+        if variant.fixes_order:
+            return FixedOrder(solver(self.guess, self.problem, None))
+        return solver
+
+    def run(self, stop: StopCriterion, on_round: RoundObserver | None) -> None:
+        """The paper's loop: route, acceptance, budget, expansion, evidence, until nothing is left to ask."""
+        waiting = root_leaves(self.forest, self.route.legs)
+        while True:
+            all_hop = self.hops(self.bridges.cost)
+            self.route = self.solver(all_hop.cost, self.problem, self.route)
+            self.accepted = accept(self.accepted, self.route, all_hop, self.bridges, self.problem)
+            pairs = self._allocate(all_hop)
+            if not pairs or stop(self.rounds):
+                break
+            found = expand(self.forest, pairs, waiting, self.models, self.params.search, self.rng)
+            waiting = found.new_leaves
+            self._learn(found.evidence)
+            self._record(found, pairs, all_hop)
+            if on_round is not None:
+                on_round(self.rounds[-1], self.problem)
+        self._take_best_complete()
+        self.memory.remember(self.forest)
+
+    def _allocate(self, all_hop: Closure) -> tuple[Pair, ...]:
+        """The pairs to pay for in this round; none when the route is complete and unchallenged."""
+        if is_complete(self.route, self.accepted) and not self.is_exhaustive:
+            pairs = self._challengers()
+        else:
+            links, met = all_hop.links_of(self.route.legs), all_hop.links_of(self.accepted)
+            reversible = self.params.is_reversible
+            pairs = self.budget(links, self.bridges, met, len(self.rounds), self.problem, reversible)
+        return tuple(pair for pair in pairs if self.forest.has(pair))
+
+    def _challengers(self) -> tuple[Pair, ...]:
+        """Unmet links of an order that would beat the complete route if they cost what one may hope.
+
+        Only these can still change the answer: a better estimate of any other leg cannot.
+        """
+        met = self.bridges.met_cost
+        hope = np.where(np.isfinite(met), met, self.params.optimism * self.guess)
+        for pair, count in self.challenges.items():
+            if count >= self.params.max_challenges:
+                hope[pair.source, pair.target] = met[pair.source, pair.target]
+        hoped = self.hops(hope)
+        rival = self.solver(hoped.cost, self.problem, self.route)
+        if rival.orders == self.route.orders:
+            return ()
+        pairs = tuple(link for link in hoped.links_of(rival.legs) if link not in self.bridges.meetings)
+        self.challenges.update(pairs)
+        return pairs
+
+    def _learn(self, evidence: Evidence) -> None:
+        """Take in what a round found; a meeting costs what its walkable bridge takes."""
+        inflate = self.models.calibration.inflate
+        for found in evidence.witnesses:
+            bare = found.cost - inflate(found.gap) + found.gap
+            for leg in self._directions(found.pair):
+                self.guess[leg.source, leg.target] = min(self.guess[leg.source, leg.target], bare)
+        realised = (self.walkways.realise(self.forest, meeting) for meeting in evidence.meetings)
+        kept = tuple(meeting for meeting in realised if meeting is not None)
+        self.bridges = self.bridges.updated(Evidence(evidence.witnesses, kept), self.params.is_reversible)
+
+    def _directions(self, pair: Pair) -> tuple[Pair, ...]:
+        return (pair, pair.reversed) if self.params.is_reversible else (pair,)
+
+    def _record(self, found: Expansion, pairs: tuple[Pair, ...], all_hop: Closure) -> None:
+        self.num_expanded += found.num_expanded
+        met = self.hops(self.bridges.met_cost).cost
+        self.rounds.append(
+            RoundStats(
+                round_index=len(self.rounds),
+                route=self.route,
+                route_cost=self.route.cost(all_hop.cost),
+                pairs=pairs,
+                accepted=tuple(leg for leg in self.route.legs if np.isfinite(met[leg.source, leg.target])),
+                num_expanded=self.num_expanded,
+                num_nodes=self.forest.num_nodes,
+                seconds=time.perf_counter() - self.started,
+            )
+        )
+
+    def _take_best_complete(self) -> None:
+        """Of all orders whose legs are met, the quickest; the tentative route if there is none."""
+        met = self.hops(self.bridges.met_cost).cost
+        best = self.solver(met, self.problem, self.route)
+        if np.isfinite(best.cost(met)):
+            self.route, self.accepted = best, frozenset(best.legs)
+
+    def result(self, preset: str, variant: str, seed: int) -> PlanResult:
+        """Assemble the routes from the accepted bridges."""
+        met = self.hops(self.bridges.met_cost)
+        names = self.problem.names
+        certificate = certify(
+            self.route,
+            self.bridges,
+            self.problem,
+            self.models.calibration,
+            self.params.budget.certified_gap,
+        )
+        return PlanResult(
+            problem=self.problem,
+            routes=tuple(self._plan(order, met) for order in self.route.orders),
+            unmet=tuple((names[leg.source], names[leg.target]) for leg in unmet(self.route, self.accepted)),
+            rounds=tuple(self.rounds),
+            num_expanded=self.num_expanded,
+            seconds=time.perf_counter() - self.started,
+            seed=seed,
+            variant=variant,
+            preset=preset,
+            certificate=Certificate(
+                certificate.bound, certificate.margin, certificate.premises_hold, certificate.is_exact
+            ),
+            trees=tuple(TreePicture(names[tree.anchor], tree.segments()) for tree in self.forest.trees),
+            meetings=self._meeting_places(met),
+            support=self.support,
+        )
+
+    def _plan(self, order: tuple[int, ...], met: Closure) -> Plan:
+        """One agent's legs, up to the first one that is not met."""
+        legs = [Pair(a, b) for a, b in pairwise(order)]
+        parts: list[FloatArray] = []
+        raw_length = 0.0
+        for leg in legs:
+            if leg not in self.accepted:
+                parts.append(self._best_effort(leg))
+                raw_length += path_length(parts[-1])
+                break
+            bridges = [self.walkways.bridges[link] for link in met.links(leg)]
+            parts.append(joined([bridge.path for bridge in bridges])[0])
+            raw_length += sum(bridge.raw_length for bridge in bridges)
+        path, stops = joined(parts)
+        return Plan(
+            order=[self.problem.names[anchor] for anchor in order],
+            path=path,
+            legs=tuple(self._leg(leg, met) for leg in legs),
+            raw_length=raw_length,
+            stops=stops,
+        )
+
+    def _best_effort(self, leg: Pair) -> FloatArray:
+        """The way to the outgoing tree's node that looks nearest to the leg's target."""
+        source, target = self.forest.sides(leg)
+        left = source.outward_pairwise(source.codes, target.codes).min(axis=1)
+        node = int(np.argmin(source.cost + self.models.calibration.inflate(left)))
+        return resample(source.frame_state[source.prefix_frames(node)], self.params.assembly.spacing)
+
+    def _leg(self, leg: Pair, met: Closure) -> Leg:
+        names = self.problem.names
+        is_met = leg in self.accepted
+        chain = met.chain(leg) if is_met else (leg.source, leg.target)
+        gaps = [self.bridges.smallest_gap(Pair(a, b)) for a, b in pairwise(chain)]
+        cost = met.cost[leg.source, leg.target] if is_met else self.bridges.cost[leg.source, leg.target]
+        return Leg(
+            source=names[leg.source],
+            target=names[leg.target],
+            is_met=is_met,
+            cost=float(cost),
+            gap=max(gaps),
+            width=sum(width(gap, self.models.calibration) for gap in gaps),
+            chain=tuple(names[anchor] for anchor in chain),
+        )
+
+    def _meeting_places(self, met: Closure) -> FloatArray:
+        """[n, 2] where the bridges in use were found."""
+        links = [link for link in met.links_of(sorted(self.accepted)) if link in self.bridges.meetings]
+        places = [
+            self.forest.sides(link)[0].frame_state[self.bridges.meetings[link].source_frame] for link in links
+        ]
+        return np.array(places).reshape(-1, 2)
+
+
+def _search_models(models: PlanningModels, variant: Variant, params: PlannerParams) -> SearchModels:
+    sampler = models.sampler
+    if variant.guidance and isinstance(sampler, SegmentSampler):
+        sampler = sampler.guided_by(**variant.guidance)
+    return SearchModels(
+        sampler=sampler,
+        distance=models.distance,
+        density=models.density,
+        calibration=models.calibration,
+        largest_hop=models.step_length * params.stride,
+        step_length=models.step_length,
+    )
+
+
+def _raw_costs(forest: Forest, problem: Problem) -> FloatArray:
+    """[A, A] raw d between anchors."""
+    cost = np.full((problem.num_anchors, problem.num_anchors), np.inf)
+    for source, tree in forest.outgoing.items():
+        for target, other in forest.incoming.items():
+            cost[source, target] = tree.distance.between(tree.codes[:1], other.codes[:1])[0]
+    return cost

@@ -1,0 +1,81 @@
+"""What planning can be told to do differently: parameters, and the ablations as values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from chronoforest.assembly import AssemblyParams
+from chronoforest.errors import InvalidParameter
+from chronoforest.routing.bridges import Closure, closure, direct
+from chronoforest.routing.budget import BudgetParams
+from chronoforest.routing.solver import SolverParams
+from chronoforest.search.expand import SearchParams
+from chronoforest.search.scoring import straight_ranking
+from chronoforest.types import FloatArray
+
+
+@dataclass(frozen=True)
+class PlannerParams:
+    """Everything about planning that is not learned; `is_reversible` says that any recorded motion could
+    have been made backward, so that one tree serves both directions; an anchor may lie `anchor_tolerance`
+    world units outside the data's support; `stride` is the steps between frames.
+
+    A complete route is challenged by orders that would be shorter if their unmet links cost `optimism` times
+    what the raw distance says; a link is tried in at most `max_challenges` rounds."""
+
+    search: SearchParams = field(default_factory=SearchParams)
+    budget: BudgetParams = field(default_factory=BudgetParams)
+    solver: SolverParams = field(default_factory=SolverParams)
+    assembly: AssemblyParams = field(default_factory=AssemblyParams)
+    is_reversible: bool = True
+    anchor_tolerance: float = 0.5
+    stride: int = 5
+    optimism: float = 0.85
+    max_challenges: int = 8
+    max_rounds: int = 60
+
+    def __post_init__(self) -> None:
+        if self.max_rounds < 1 or self.stride < 1 or self.max_challenges < 0:
+            raise InvalidParameter(
+                "max_rounds and stride must be ≥ 1 and max_challenges ≥ 0, "
+                f"got {self.max_rounds}, {self.stride} and {self.max_challenges}"
+            )
+        if not 0.0 < self.optimism <= 1.0:
+            raise InvalidParameter(f"optimism must lie in (0, 1], got {self.optimism}")
+
+
+@dataclass(frozen=True)
+class Variant:
+    """An ablation as a value: what it changes in the parameters, the sampler, the matrix and the budget."""
+
+    adapt: Callable[[PlannerParams], PlannerParams] = lambda params: params
+    guidance: dict[str, str] = field(default_factory=dict)
+    hops: Callable[[FloatArray], Closure] = closure
+    is_exhaustive: bool = False
+    fixes_order: bool = False
+    needs_order: bool = False
+
+
+def _searching(**changes: object) -> Callable[[PlannerParams], PlannerParams]:
+    return lambda params: replace(params, search=replace(params.search, **changes))  # type: ignore[arg-type]
+
+
+def _single(params: PlannerParams) -> PlannerParams:
+    junction = replace(params.search.junction, num_samples=1, scales=params.search.junction.scales[:1])
+    return replace(params, search=replace(params.search, junction=junction))
+
+
+VARIANTS: dict[str, Variant] = {
+    "online": Variant(),
+    "single": Variant(_single),
+    "start-tree-only": Variant(_searching(grows_target=False)),
+    "l2-root": Variant(_searching(ranking=straight_ranking)),
+    "no-uncertainty": Variant(_searching(uncertainty_weight=0.0)),
+    "temporal-fixed": Variant(fixes_order=True),
+    "graph-fixed": Variant(needs_order=True),
+    "exhaustive": Variant(is_exhaustive=True),
+    "direct-matrix": Variant(hops=direct),
+    "noisy-injection": Variant(guidance={"inject": "noisy"}),
+    "sparse-guidance": Variant(guidance={"spread": "sparse"}),
+}
