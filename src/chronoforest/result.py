@@ -6,6 +6,7 @@ import base64
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from chronoforest import pictures
-from chronoforest.errors import BadResult
+from chronoforest.errors import BadResult, InvalidProblem
 from chronoforest.pictures import Support, TreePicture
 from chronoforest.types import FloatArray, JointRoute, Leg, Pair, Plan, Problem, RoundStats
 
@@ -96,6 +97,8 @@ class PlanResult:
             draft.write_text(json.dumps(_to_dict(self)))
             os.replace(draft, path)
         except OSError as error:
+            with suppress(OSError):
+                draft.unlink(missing_ok=True)
             raise BadResult(f"could not write {path}: {error}") from error
 
     def plot(self, path: str | Path) -> None:
@@ -123,7 +126,7 @@ def load_result(path: str | Path) -> PlanResult:
         raise BadResult(f"{path} is not a saved plan of format {FORMAT!r}")
     try:
         return _from_dict(values)
-    except (KeyError, TypeError, ValueError) as error:
+    except (LookupError, TypeError, ValueError, InvalidProblem) as error:
         raise BadResult(f"{path} is damaged: {error!r}") from error
 
 
@@ -194,7 +197,7 @@ def _round(values: Mapping[str, Any]) -> RoundStats:
 
 
 def _support(values: Mapping[str, Any]) -> Support:
-    shape = tuple(values["shape"])
-    bits = np.frombuffer(base64.b64decode(values["bits"]), dtype=np.uint8)
-    mask = np.unpackbits(bits, count=shape[0] * shape[1]).astype(bool).reshape(shape)
+    width, height = values["shape"]
+    bits = np.unpackbits(np.frombuffer(base64.b64decode(values["bits"], validate=True), dtype=np.uint8))
+    mask = bits[: width * height].astype(bool).reshape(width, height)
     return Support(np.array(values["origin"], dtype=float), values["cell"], mask)
