@@ -1,0 +1,165 @@
+"""The README and the pages under docs/ say what the code does: links, commands, names and defaults."""
+
+import ast
+import re
+import tomllib
+from dataclasses import MISSING, fields
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import chronoforest
+from chronoforest.cli import VERBS, main
+from chronoforest.result import PlanResult
+from chronoforest.types import Plan
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src"
+README = ROOT / "README.md"
+PAGES = [README, ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+LINK = re.compile(r"\[((?:[^\[\]]|`[^`]*`)*)\]\(([^)\s]+)\)")
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+DEFAULT = re.compile(r"^\| `(\w+)\.(\w+)` \| `([^`]+)` \|", re.MULTILINE)
+
+every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+
+
+def prose(page: Path) -> str:
+    return FENCE.sub("", page.read_text())
+
+
+def links(page: Path) -> list[tuple[str, Path]]:
+    """Text and file of every relative link."""
+    found = (match.groups() for match in LINK.finditer(prose(page)))
+    return [(text, page.parent / target.partition("#")[0]) for text, target in found if "://" not in target]
+
+
+def commands(page: Path) -> list[str]:
+    """What follows `chronoforest` wherever a page calls it in code."""
+    shell = (
+        line
+        for language, text in FENCE.findall(page.read_text())
+        if language == "sh"
+        for line in text.split("\n")
+    )
+    inline = re.findall(r"`([^`\n]+)`", prose(page))
+    called = (text.partition("#")[0].strip() for text in (*shell, *inline))
+    return [text.removeprefix("chronoforest ") for text in called if text.startswith("chronoforest ")]
+
+
+def verb_of(command: str) -> str | None:
+    words = command.split()
+    return next((name for n in (2, 1) if (name := " ".join(words[:n])) in VERBS), None)
+
+
+@cache
+def module_of(class_name: str) -> str:
+    """The module that defines a class."""
+    defines = re.compile(rf"^class {class_name}\b", re.MULTILINE)
+    (path,) = (path for path in SOURCE.rglob("*.py") if defines.search(path.read_text()))
+    return ".".join(path.relative_to(SOURCE).with_suffix("").parts)
+
+
+@every_page
+def test_every_relative_link_leads_to_a_file(page):
+    assert [str(target) for _, target in links(page) if not target.exists()] == []
+
+
+@every_page
+def test_every_name_that_links_to_a_source_file_is_defined_there(page):
+    named = [(text.strip("`").split(".")[-1], path) for text, path in links(page) if path.suffix == ".py"]
+    names = [(name, path) for name, path in named if name != "py" and path.exists() and " " not in name]
+    missing = [
+        f"{name} in {path}"
+        for name, path in names
+        if not re.search(rf"^\s*(def|class) {name}\b|^{name}\b", path.read_text(), re.MULTILINE)
+    ]
+    assert missing == []
+
+
+@every_page
+def test_every_command_exists(page):
+    named = [command for command in commands(page) if not command.startswith(("COMMAND", "-"))]
+    assert [command for command in named if verb_of(command) is None] == []
+
+
+@pytest.mark.parametrize("verb", sorted(VERBS))
+def test_every_option_named_with_a_command_exists(verb, capsys):
+    main([*verb.split(), "--help"])
+    offered = set(re.findall(r"--[\w-]+", capsys.readouterr().out))
+    named = {
+        option
+        for page in PAGES
+        for command in commands(page)
+        if verb_of(command) == verb
+        for option in re.findall(r"(?<=\s)--[a-z][\w-]*", command)
+    }
+    assert named <= offered
+
+
+def test_the_readme_lists_every_command():
+    assert {verb_of(command) for command in commands(README)} >= set(VERBS)
+
+
+def test_every_make_target_in_the_readme_exists():
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    assert set(re.findall(r"(?:`|^)make ([a-z]+)", README.read_text(), re.MULTILINE)) <= targets
+
+
+def test_every_public_name_in_the_readme_exists():
+    named = set(re.findall(r"\bcf\.(\w+)", README.read_text()))
+    assert named
+    assert named <= set(chronoforest.__all__)
+    assert all(hasattr(chronoforest, name) for name in named)
+
+
+def test_the_quick_start_reads_what_results_have():
+    (code,) = (text for language, text in FENCE.findall(README.read_text()) if language == "python")
+    read = {ast.unparse(node) for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Attribute)}
+    of_result = {text.split(".")[1].split("[")[0] for text in read if text.startswith("result.")}
+    of_route = {text.split(".")[-1] for text in read if text.startswith("result.routes[0].")}
+    assert {"complete", "routes", "unmet", "save", "plot"} <= of_result
+    assert {"order", "path"} <= of_route
+    assert of_result <= {*dir(PlanResult), *(field.name for field in fields(PlanResult))}
+    assert of_route <= {*dir(Plan), *(field.name for field in fields(Plan))}
+
+
+@every_page
+def test_every_default_in_a_table_is_the_default_in_the_code(page):
+    wrong = []
+    for class_name, name, shown in DEFAULT.findall(page.read_text()):
+        defaults = {
+            f.name: f.default for f in fields(getattr(import_module(module_of(class_name)), class_name))
+        }
+        default = defaults.get(name, MISSING)
+        if default is MISSING or repr(default) != shown:
+            wrong.append(f"{class_name}.{name} is {default!r}, not {shown}")
+    assert wrong == []
+
+
+def test_every_dependency_is_explained():
+    everything = [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["dev"]]
+    names = [re.match(r"[\w-]+", requirement)[0] for requirement in everything]
+    explained = re.findall(
+        r"^\| `([\w-]+)` \|", (ROOT / "docs" / "dependencies.md").read_text(), re.MULTILINE
+    )
+    assert sorted(names) == sorted(explained)
+
+
+def test_the_changelog_knows_the_version():
+    assert f"## [{PROJECT['version']}]" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_every_folder_has_a_page():
+    folders = {path.parent.name for path in (SOURCE / "chronoforest").glob("*/__init__.py")}
+    assert folders <= {page.stem for page in PAGES}
+
+
+def test_every_page_is_in_the_table_of_contents():
+    index = ROOT / "docs" / "index.md"
+    listed = {target.name for _, target in links(index)}
+    assert {page.name for page in PAGES if page.parent == index.parent} - {index.name} <= listed
