@@ -30,7 +30,8 @@ def test_names_indices_and_anchors_agree(size):
         np.testing.assert_array_equal(problem.anchors[goal], problem.goals[agent])
     for number, row in enumerate(problem.waypoint_indices, start=1):
         assert problem.names[row] == f"W{number}"
-        assert not (problem.is_start(row) or problem.is_goal(row))
+        assert not problem.is_start(row)
+        assert not problem.is_goal(row)
 
 
 @quick

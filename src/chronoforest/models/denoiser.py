@@ -113,19 +113,21 @@ def to_tokens(window: torch.Tensor, frames_per_token: int) -> torch.Tensor:
     """[n, 1 + horizon, d], boundary first → [n, t, frames × d]; the boundary frame fills its token."""
     rows, _, dims = window.shape
     boundary = window[:, :1].expand(rows, frames_per_token, dims)
-    return torch.cat([boundary, window[:, 1:]], dim=1).reshape(rows, -1, frames_per_token * dims)
+    frames = torch.cat([boundary, window[:, 1:]], dim=1)
+    return frames.reshape(rows, frames.shape[1] // frames_per_token, frames_per_token * dims)
 
 
 def to_window(tokens: torch.Tensor, frames_per_token: int) -> torch.Tensor:
     """The inverse of `to_tokens`: [n, t, frames × d] → [n, 1 + horizon, d]."""
-    frames = tokens.reshape(len(tokens), tokens.shape[1] * frames_per_token, -1)
+    rows, num_tokens, size = tokens.shape
+    frames = tokens.reshape(rows, num_tokens * frames_per_token, size // frames_per_token)
     return torch.cat([frames[:, :1], frames[:, frames_per_token:]], dim=1)
 
 
 def mirror(tokens: torch.Tensor, frame_dim: int) -> torch.Tensor:
     """Read the same frames in the opposite order: first token last, last frame first."""
-    rows, num_tokens, _ = tokens.shape
-    return tokens.reshape(rows, -1, frame_dim).flip(1).reshape(rows, num_tokens, -1)
+    rows, num_tokens, size = tokens.shape
+    return tokens.reshape(rows, num_tokens * size // frame_dim, frame_dim).flip(1).reshape(tokens.shape)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,160 @@
+import pytest
+import torch
+from tiny import DENOISER, WINDOW, make_denoiser
+
+from chronoforest.data.windows import WindowParams
+from chronoforest.errors import InvalidParameter
+from chronoforest.models import schedule
+from chronoforest.models.denoiser import (
+    DenoiserParams,
+    LevelMix,
+    denoising_loss,
+    draw_batch,
+    mirror,
+    to_tokens,
+    to_window,
+)
+
+NUM_STEPS = 41
+
+
+@pytest.fixture(autouse=True)
+def _seed():
+    torch.manual_seed(0)
+
+
+def clocks():
+    """Tracks whose frames say which episode and step they are."""
+    index = torch.meshgrid(torch.arange(5), torch.arange(NUM_STEPS), indexing="ij")
+    return torch.stack(index, dim=-1).float()
+
+
+def drawn(mix, num_rows=400, **changes):
+    window = WindowParams(**({"stride": 2, "horizon": 8, "padded_share": 0.0} | changes))
+    tokens, levels = draw_batch(clocks(), num_rows, window, DENOISER, mix)
+    return tokens, levels, window
+
+
+def test_tokens_turn_back_into_the_window_they_came_from():
+    window = torch.randn(7, 1 + WINDOW.horizon, 2)
+    assert torch.equal(to_window(to_tokens(window, 4), 4), window)
+
+
+def test_the_boundary_token_repeats_the_boundary_frame():
+    window = torch.randn(7, 1 + WINDOW.horizon, 2)
+    tokens = to_tokens(window, 4)
+    assert tokens.shape == (7, DENOISER.num_tokens(WINDOW.horizon), 8)
+    assert torch.equal(tokens[:, 0].reshape(7, 4, 2), window[:, :1].expand(7, 4, 2))
+
+
+def test_mirroring_reverses_the_frames_and_twice_is_the_identity():
+    tokens = torch.randn(7, 3, 8)
+    frames = tokens.reshape(7, -1, 2)
+    assert torch.equal(mirror(tokens, 2).reshape(7, -1, 2), frames.flip(1))
+    assert torch.equal(mirror(mirror(tokens, 2), 2), tokens)
+
+
+def test_a_leaving_window_has_a_clean_first_token_and_one_level_for_the_rest():
+    _, levels, _ = drawn(LevelMix(independent=0.0, leaving=1.0, arriving=0.0))
+    assert (levels[:, 0] == 0).all()
+    assert (levels[:, 1:] > 0).all()
+    assert (levels[:, 1:] == levels[:, 1:2]).all()
+
+
+def test_an_arriving_window_is_a_recording_that_ends_at_its_clean_last_token():
+    """Time runs forward in it, as in every recording, and it may be padded in front."""
+    tokens, levels, window = drawn(LevelMix(0.0, 0.0, 1.0), padded_share=0.5)
+    assert (levels[:, -1] == 0).all()
+    assert (levels[:, :-1] == levels[:, :1]).all()
+    frames = tokens.reshape(len(tokens), -1, 2)
+    boundary, steps = frames[:, -1], frames[:, : window.horizon, 1]
+    assert (frames[:, -4:] == boundary[:, None]).all()
+    assert (steps.diff(dim=1) >= 0).all()
+    wanted = boundary[:, 1:] - window.stride * torch.arange(window.horizon, 0, -1)
+    assert torch.equal(steps, wanted.clamp(min=0))
+
+
+def test_independent_levels_leave_no_token_clean_and_free_ones_only_the_boundary():
+    _, independent, _ = drawn(LevelMix(1.0, 0.0, 0.0))
+    assert (independent > 0).all()
+    _, free, _ = drawn(LevelMix(0.0, 0.0, 0.0))
+    assert (free[:, 0] == 0).all()
+    for levels in (independent, free):
+        assert (levels[:, 1] != levels[:, 2]).float().mean() > 0.9
+
+
+def test_a_mixed_batch_has_its_shares():
+    _, levels, _ = drawn(LevelMix(0.3, 0.4, 0.15), num_rows=200)
+    is_first, is_last = levels[:, 0] == 0, levels[:, -1] == 0
+    assert int((~is_first & ~is_last).sum()) == 60
+    assert int(is_last.sum()) == 30
+    assert int(is_first.sum()) == 110
+    assert levels.max() <= schedule.NUM_LEVELS
+
+
+def test_a_batch_too_small_for_every_pattern_is_drawn_all_the_same():
+    for num_rows in (1, 2, 3):
+        tokens, levels, _ = drawn(LevelMix(), num_rows=num_rows)
+        assert (len(tokens), len(levels)) == (num_rows, num_rows)
+
+
+def test_no_windows_make_no_tokens_and_back():
+    nothing = to_tokens(torch.zeros(0, 9, 2), 4)
+    assert nothing.shape == mirror(nothing, 2).shape == (0, 3, 8)
+    assert to_window(nothing, 4).shape == (0, 9, 2)
+
+
+def test_the_network_keeps_the_shape_and_is_not_causal():
+    net = make_denoiser().eval()
+    tokens = torch.randn(2, 3, 8, requires_grad=True)
+    clean = net(tokens, torch.full((2, 3), 500))
+    assert clean.shape == tokens.shape
+    (first,) = torch.autograd.grad(clean[0, 0].sum(), tokens)
+    assert (first[0].abs().sum(dim=-1) > 0).all()
+    assert (first[1] == 0).all()
+
+
+def test_the_network_sees_levels_and_positions():
+    net = make_denoiser().eval()
+    tokens = torch.randn(1, 3, 8).expand(2, 3, 8)
+    levels = torch.tensor([[0, 500, 500], [0, 500, 900]])
+    one, other = net(tokens, levels)
+    assert not torch.allclose(one, other)
+    swapped = net(tokens[:1].flip(1), levels[:1].flip(1)).flip(1)
+    assert not torch.allclose(swapped[0], one)
+
+
+def test_the_loss_of_a_perfect_network_is_zero_and_of_another_is_not():
+    tokens, levels, _ = drawn(LevelMix())
+    signal = schedule.signal_table()
+    assert denoising_loss(lambda noisy, _: tokens, tokens, levels, signal) == 0
+    assert denoising_loss(lambda noisy, _: tokens + 1, tokens, levels, signal) > 0
+
+
+def test_errors_on_clean_tokens_do_not_count():
+    tokens, levels, _ = drawn(LevelMix(0.0, 1.0, 0.0))
+    wrong = tokens + 100.0 * (levels == 0).unsqueeze(-1)
+    assert denoising_loss(lambda noisy, _: wrong, tokens, levels, schedule.signal_table()) == 0
+
+
+def test_weights_are_the_clipped_signal_to_noise_ratio():
+    tokens = torch.zeros(1, 3, 8)
+    signal = schedule.signal_table()
+    for level in (1, 300, 900):
+        levels = torch.tensor([[0, level, level]])
+        loss = denoising_loss(lambda noisy, _: torch.ones_like(noisy), tokens, levels, signal)
+        torch.testing.assert_close(loss, schedule.signal_to_noise(signal[level]).clamp(max=5.0))
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        lambda: DenoiserParams(width=30, num_heads=8),
+        lambda: DENOISER.num_tokens(9),
+        lambda: LevelMix(0.8, 0.4, 0.0),
+        lambda: LevelMix(-0.1, 0.4, 0.0),
+    ],
+)
+def test_parameters_that_do_not_fit_are_refused(broken):
+    with pytest.raises(InvalidParameter, match="got"):
+        broken()

@@ -1,0 +1,132 @@
+import pytest
+import torch
+
+from chronoforest.errors import InvalidParameter
+from chronoforest.models import guidance, schedule
+from chronoforest.models.guidance import GuidanceParams
+
+PARAMS = GuidanceParams()
+
+
+@pytest.fixture(autouse=True)
+def _seed():
+    torch.manual_seed(0)
+
+
+def points(count=20, spread=2.0):
+    return spread * torch.randn(count, 2, dtype=torch.float64)
+
+
+def gradient(score, at):
+    at = at.clone().requires_grad_(True)
+    (slope,) = torch.autograd.grad(score(at).sum(), at)
+    return slope
+
+
+def test_the_goal_scores_gradient_is_the_direction_itself():
+    tail, direction = points(), points()
+    slope = gradient(lambda x: guidance.goal_score(x, direction), tail)
+    torch.testing.assert_close(slope, direction)
+
+
+def test_the_anchor_gradient_is_the_scores():
+    head, boundary = points(), points()
+    slope = gradient(lambda x: guidance.anchor_score(x, boundary), head)
+    torch.testing.assert_close(guidance.anchor_gradient(head, boundary), slope)
+
+
+@pytest.mark.parametrize("radius", [0.5, 2.0])
+def test_the_rdf_gradient_is_the_scores(radius):
+    tail, head = points(), points()
+    slope = gradient(lambda x: guidance.rdf_score(x, head, radius), tail)
+    torch.testing.assert_close(guidance.rdf_gradient(tail, head, radius), slope)
+
+
+def test_scores_agree_with_finite_differences():
+    tail, head = points(), points()
+    step = torch.tensor([1e-6, 0.0], dtype=torch.float64)
+    for score, slope in (
+        (lambda x: guidance.rdf_score(x, head, 2.0), guidance.rdf_gradient(tail, head, 2.0)),
+        (lambda x: guidance.anchor_score(x, head), guidance.anchor_gradient(tail, head)),
+    ):
+        difference = (score(tail + step) - score(tail - step)) / 2e-6
+        torch.testing.assert_close(difference, slope[:, 0], rtol=1e-4, atol=1e-6)
+
+
+def test_scores_do_not_pull_on_what_they_refer_to():
+    """Direction, boundary and head are stopped: only the segment moves."""
+    fixed = points().requires_grad_(True)
+    moving = points().requires_grad_(True)
+    for score in (
+        guidance.goal_score(moving, fixed),
+        guidance.anchor_score(moving, fixed),
+        guidance.rdf_score(moving, fixed, 2.0),
+    ):
+        assert torch.autograd.grad(score.sum(), fixed, allow_unused=True)[0] is None
+
+
+def test_the_rdf_term_pushes_the_tail_away_and_only_while_it_is_near():
+    head = torch.zeros(3, 2, dtype=torch.float64)
+    tail = torch.tensor([[0.5, 0.0], [2.0, 0.0], [20.0, 0.0]], dtype=torch.float64)
+    push = guidance.rdf_gradient(tail, head, 2.0)[:, 0]
+    assert push[0] > push[1] > 1e-3
+    assert 0 <= push[2] < 1e-9
+
+
+def test_the_step_grows_with_the_noise_up_to_its_bound():
+    steps = guidance.step_size(schedule.signal_table(), PARAMS)
+    assert steps[0] == 0
+    assert (steps.diff() >= 0).all()
+    assert steps[-1] == PARAMS.largest_step
+
+
+def window_and_pull(count=6, frames=8):
+    window = torch.randn(count, 1 + frames, 2).cumsum(dim=1)
+    direction = torch.nn.functional.normalize(torch.randn(count, 2), dim=-1)
+    return window, direction
+
+
+def test_unguided_rows_are_left_alone_by_all_terms():
+    window, direction = window_and_pull()
+    scale = torch.tensor([0.0, 3.0] * 3)
+    moved = guidance.correction(window, direction, scale, PARAMS)
+    assert (moved[::2] == 0).all()
+    assert (moved[1::2].abs().sum(dim=(1, 2)) > 0).all()
+
+
+def test_the_ramp_moves_every_frame_in_proportion_and_the_sparse_form_the_tail_alone():
+    window, direction = window_and_pull()
+    scale = torch.full((6,), 3.0)
+    ramp, sparse = (
+        guidance.correction(window, direction, scale, GuidanceParams(spread=spread, anchor_weight=0.0))
+        for spread in ("ramp", "sparse")
+    )
+    torch.testing.assert_close(ramp[:, -1], sparse[:, -1])
+    share = torch.arange(1, 9) / 8
+    torch.testing.assert_close(ramp, share[None, :, None] * ramp[:, -1:])
+    assert (sparse[:, :-1] == 0).all()
+
+
+def test_the_correction_is_the_gradient_of_the_weighted_scores_at_head_and_tail():
+    window, direction = window_and_pull()
+    window, direction = window.double(), direction.double()
+    scale = torch.full((6,), 3.0, dtype=torch.float64)
+    params = GuidanceParams(spread="sparse")
+
+    def score(frames):
+        head, tail = frames[:, 0], frames[:, -1]
+        return (
+            scale * guidance.goal_score(tail, direction)
+            + params.rdf_weight * guidance.rdf_score(tail, window[:, 0], params.rdf_radius)
+            + params.anchor_weight * guidance.anchor_score(head, window[:, 0])
+        )
+
+    torch.testing.assert_close(
+        guidance.correction(window, direction, scale, params), gradient(score, window[:, 1:])
+    )
+
+
+@pytest.mark.parametrize("broken", [{"spread": "wide"}, {"inject": "x"}, {"rdf_radius": 0.0}])
+def test_parameters_out_of_range_are_refused(broken):
+    with pytest.raises(InvalidParameter, match=next(iter(broken))):
+        GuidanceParams(**broken)

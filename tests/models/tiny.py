@@ -1,0 +1,72 @@
+"""Networks and recordings small enough to train in a test."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import torch
+
+from chronoforest.data.episodes import Episodes
+from chronoforest.data.goals import GoalParams
+from chronoforest.data.scaling import Scaling
+from chronoforest.data.windows import WindowParams
+from chronoforest.models.calibration import CalibrationParams
+from chronoforest.models.denoiser import Denoiser, DenoiserParams
+from chronoforest.models.distance import DistanceParams, TemporalDistance, ValueNet
+from chronoforest.models.fit import ModelParams
+from chronoforest.models.tracker import TrackerParams
+from chronoforest.models.train import TrainParams
+
+WINDOW = WindowParams(stride=2, horizon=8, max_late=10)
+DENOISER = DenoiserParams(frames_per_token=4, width=16, num_layers=2, num_heads=2, feed_forward=32)
+DISTANCE = DistanceParams(width=24, num_layers=2, latent=4, num_features=8)
+TRACKER = TrackerParams(width=16, num_layers=2, nearest=1, farthest=5)
+TRAINING = TrainParams(num_steps=40, batch=16, learning_rate=1e-3, warmup=5, clip=1.0)
+SCALING = Scaling(np.array([5.0, 5.0]), np.array([3.0, 2.0]))
+
+PARAMS = ModelParams(
+    window=WINDOW,
+    denoiser=DENOISER,
+    denoiser_training=TRAINING,
+    distance=DISTANCE,
+    goals=GoalParams(),
+    distance_training=replace(TRAINING, average_rate=0.02),
+    calibration=CalibrationParams(num_pairs=500),
+    tracker=TRACKER,
+    tracker_training=replace(TRAINING, average_rate=0.005),
+)
+
+
+def make_denoiser(seed=0):
+    torch.manual_seed(seed)
+    return Denoiser(DENOISER, WINDOW.horizon, SCALING)
+
+
+def make_distance(is_directed=False, seed=0, **changes):
+    torch.manual_seed(seed)
+    params = replace(DISTANCE, is_directed=is_directed, **changes)
+    return TemporalDistance(ValueNet(params, SCALING))
+
+
+def make_episodes(num_episodes=12, num_steps=41, seed=0):
+    """Walks across the square [0, 10]² at 0.2 units a step, in directions that drift."""
+    rng = np.random.default_rng(seed)
+    angle = rng.uniform(0, 2 * np.pi, (num_episodes, 1)) + rng.normal(
+        0, 0.2, (num_episodes, num_steps)
+    ).cumsum(1)
+    actions = np.stack([np.cos(angle), np.sin(angle)], axis=-1)
+    start = rng.uniform(0, 10, (num_episodes, 1, 2))
+    walked = np.concatenate([np.zeros_like(start), 0.2 * actions[:, :-1].cumsum(axis=1)], axis=1)
+    folded = np.abs((start + walked + 10.0) % 20.0 - 10.0)
+    return Episodes(folded.astype(np.float32), actions.astype(np.float32))
+
+
+def flat_arrays(episodes):
+    """The episodes in the layout of an OGBench file."""
+    num_rows = len(episodes) * episodes.num_steps
+    return {
+        "observations": episodes.observations.reshape(num_rows, -1),
+        "actions": episodes.actions.reshape(num_rows, -1),
+        "terminals": np.arange(num_rows) % episodes.num_steps == episodes.num_steps - 1,
+    }
