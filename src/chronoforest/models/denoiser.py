@@ -94,7 +94,9 @@ class _Block(nn.Module):
     def _attend(self, hidden: torch.Tensor) -> torch.Tensor:
         """Written as products and sums: at five tokens that is faster than many tiny matrix products."""
         rows, tokens, width = hidden.shape
-        split = self.queries_keys_values(hidden).view(rows, tokens, 3, self.num_heads, -1)
+        split = self.queries_keys_values(hidden).view(
+            rows, tokens, 3, self.num_heads, width // self.num_heads
+        )
         query, key, value = split.unbind(2)
         scores = (query[:, :, None] * key[:, None]).sum(dim=-1) * query.shape[-1] ** -0.5
         weights = torch.softmax(scores, dim=2).unsqueeze(-1)

@@ -1,0 +1,121 @@
+import numpy as np
+import pytest
+
+from chronoforest.errors import BadCheckpoint, InvalidParameter
+from chronoforest.models.density import DensityParams, GridDensity, fit_density, jump_starts
+
+PARAMS = DensityParams()
+
+
+def walks(num_episodes=400, num_steps=50, seed=0):
+    """Short walks that fill the square [0, 10]² and never leave it."""
+    rng = np.random.default_rng(seed)
+    steps = rng.uniform(-0.3, 0.3, (num_episodes, num_steps, 2))
+    steps[:, 0] = rng.uniform(0, 10, (num_episodes, 2))
+    return np.abs((steps.cumsum(axis=1) + 10.0) % 20.0 - 10.0)
+
+
+def with_portal(tracks, place=(5.0, 5.0), count=30):
+    """Some recordings stand at the portal and are elsewhere one step later."""
+    tracks = tracks.copy()
+    tracks[:count, 20] = place
+    tracks[:count, 19] = np.array(place) - 0.1
+    tracks[:count, 21:] = tracks[count : 2 * count, 21:]
+    tracks[:count, 21:] = np.clip(tracks[:count, 21:], 8.0, 10.0)
+    return tracks
+
+
+def box_density(cell=0.1):
+    """A hand-made support: [2, 6] × [2, 6] in a grid from 0 to 8."""
+    ticks = np.arange(0.0, 8.0 + cell / 2, cell)
+    x, y = np.meshgrid(ticks, ticks, indexing="ij")
+    support = (abs(x - 4) <= 2 + 1e-9) & (abs(y - 4) <= 2 + 1e-9)
+    return GridDensity(np.zeros(2), cell, np.where(support, 0.0, -20.0), support, 0.2)
+
+
+def test_the_margin_is_positive_inside_negative_outside_and_zero_at_the_edge():
+    density = box_density()
+    assert density.margin(np.array([4.0, 4.0])) == pytest.approx(2.05, abs=0.11)
+    assert density.margin(np.array([1.0, 4.0])) == pytest.approx(-0.95, abs=0.11)
+    for edge in ([6.05, 4.0], [1.95, 3.0], [4.0, 6.05]):
+        assert density.margin(np.array(edge)) == pytest.approx(0.0, abs=1e-9)
+
+
+def test_the_margin_changes_no_faster_than_one_moves():
+    density = box_density()
+    rng = np.random.default_rng(0)
+    here = rng.uniform(0.5, 7.5, (500, 2))
+    there = here + rng.normal(0, 0.3, (500, 2))
+    change = np.abs(density.margin(here) - density.margin(there))
+    assert (change <= np.linalg.norm(here - there, axis=1) + 2.5 * density.cell).all()
+
+
+def test_far_outside_the_grid_there_is_neither_density_nor_room():
+    density = box_density()
+    far = np.array([[100.0, 100.0], [-50.0, 4.0]])
+    assert (density.margin(far) < -1.0).all()
+    assert (density.log_density(far) == -20.0).all()
+
+
+def test_any_leading_shape_is_kept():
+    density = box_density()
+    points = np.random.default_rng(0).uniform(0, 8, (3, 4, 5, 2))
+    assert density.margin(points).shape == density.log_density(points).shape == (3, 4, 5)
+    np.testing.assert_allclose(density.margin(points)[1, 2, 3], density.margin(points[1, 2, 3]))
+    assert density.margin(np.zeros((0, 2))).shape == (0,)
+
+
+def test_a_fitted_support_holds_the_data_and_not_much_more():
+    density = fit_density(walks(), PARAMS)
+    assert (density.margin(walks()) > 0).mean() > 0.999
+    beyond = np.array([[-2.0, 5.0], [12.0, 5.0], [5.0, -2.0], [5.0, 12.0]])
+    assert (density.margin(beyond) < -0.5).all()
+
+
+def test_the_fitted_density_integrates_to_one():
+    density = fit_density(walks(), PARAMS)
+    assert np.exp(density.log_table).sum() * density.cell**2 == pytest.approx(1.0, rel=0.02)
+
+
+def test_the_density_is_higher_where_more_recordings_went():
+    tracks = walks()
+    tracks[:, :, 0] *= tracks[:, :, 0] / 10
+    density = fit_density(tracks, PARAMS)
+    crowded, lonely = density.log_density(np.array([[0.5, 5.0], [9.0, 5.0]]))
+    assert crowded > lonely + 0.5
+
+
+def test_the_step_length_is_one_that_hardly_any_walk_exceeded_and_jumps_do_not_count():
+    tracks = with_portal(walks())
+    hops = np.linalg.norm(np.diff(tracks, axis=1), axis=-1)
+    step_length = fit_density(tracks, PARAMS).step_length
+    walked = hops[hops <= PARAMS.jump]
+    assert step_length <= PARAMS.jump < hops.max()
+    assert (walked <= step_length).mean() == pytest.approx(PARAMS.step_quantile, abs=1e-3)
+
+
+def test_places_around_a_jump_are_unsupported():
+    plain, portal = (fit_density(tracks, PARAMS) for tracks in (walks(), with_portal(walks())))
+    angle = np.linspace(0, 2 * np.pi, 20)
+    circle = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    near = 5.0 + (PARAMS.hazard_radius - 0.15) * circle
+    assert (plain.margin(near) > 0).all()
+    assert (portal.margin(near) < 0).all()
+    assert (portal.margin(5.0 + (PARAMS.hazard_radius + 0.5) * circle) > 0).mean() > 0.9
+
+
+def test_jumps_start_one_step_before_them():
+    tracks = np.array([[[0.0, 0.0], [1.0, 0.0], [5.0, 0.0], [5.5, 0.0]]])
+    assert jump_starts(tracks, 1.5).tolist() == [[1.0, 0.0]]
+    assert jump_starts(tracks, 9.0).shape == (0, 2)
+
+
+def test_tables_of_different_shapes_are_refused():
+    with pytest.raises(BadCheckpoint, match="share one 2-D shape"):
+        GridDensity(np.zeros(2), 0.1, np.zeros((3, 4)), np.ones((4, 3), dtype=bool), 0.2)
+
+
+@pytest.mark.parametrize("broken", [{"cell": 0.0}, {"bandwidth": -1.0}, {"support_quantile": 1.0}])
+def test_parameters_out_of_range_are_refused(broken):
+    with pytest.raises(InvalidParameter, match=str(next(iter(broken.values())))):
+        DensityParams(**broken)

@@ -1,0 +1,190 @@
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from tiny import DISTANCE, SCALING, make_distance
+
+from chronoforest.data.goals import Transitions
+from chronoforest.errors import InvalidParameter
+from chronoforest.models.distance import (
+    DistanceLearner,
+    DistanceParams,
+    StackedMLP,
+    ValueNet,
+    expectile_loss,
+)
+
+either = pytest.mark.parametrize("is_directed", [False, True])
+
+
+def places(count=30, seed=0):
+    return np.random.default_rng(seed).uniform(0.0, 10.0, (count, 2))
+
+
+def steps_between(distance, source, target):
+    return distance.between(distance.encode(source), distance.encode(target))
+
+
+def test_a_symmetric_distance_is_the_same_both_ways_and_zero_at_home():
+    distance, here, there = make_distance(), places(), places(seed=1)
+    np.testing.assert_array_equal(steps_between(distance, here, there), steps_between(distance, there, here))
+    assert steps_between(distance, here, here).max() < 0.01
+
+
+def test_a_directed_distance_is_not_the_same_both_ways():
+    distance, here, there = make_distance(is_directed=True), places(), places(seed=1)
+    assert not np.allclose(steps_between(distance, here, there), steps_between(distance, there, here))
+
+
+@either
+def test_all_pairs_are_what_single_pairs_are(is_directed):
+    distance = make_distance(is_directed)
+    source, target = distance.encode(places(20)), distance.encode(places(40, seed=1))
+    table = distance.pairwise(source, target)
+    assert table.shape == (20, 40)
+    for row in range(20):
+        line = distance.between(np.repeat(source[row : row + 1], 40, axis=0), target)
+        np.testing.assert_allclose(table[row], line, atol=2e-3)
+
+
+@either
+def test_nothing_against_something_is_an_empty_table(is_directed):
+    distance = make_distance(is_directed)
+    codes = distance.encode(places(3))
+    assert distance.pairwise(codes[:0], codes).shape == (0, 3)
+    assert distance.pairwise(codes, codes[:0]).shape == (3, 0)
+
+
+@either
+def test_symmetric_codes_obey_the_triangle_inequality_in_value(is_directed):
+    """A norm (and a one-sided norm) of differences is a metric (a quasi-metric) when ψ is φ."""
+    net = make_distance(is_directed).net
+    a, b, c = (net.encode(torch.as_tensor(places(seed=k), dtype=torch.float32))[..., :1, :] for k in range(3))
+    assert (net.norms(a, c) <= net.norms(a, b) + net.norms(b, c) + 1e-5).all()
+
+
+def test_steps_grow_with_the_norm_and_stop_at_the_reach():
+    net = make_distance(reach=300.0).net
+    norms = torch.linspace(0.0, 400.0, 2000, dtype=torch.float64)[:, None].expand(-1, 2)
+    steps = net.to_steps(norms)
+    assert (steps.diff() >= 0).all()
+    assert steps[0] == 0
+    torch.testing.assert_close(steps.max(), torch.tensor(300.0, dtype=torch.float64))
+    assert torch.isfinite(steps).all()
+
+
+@pytest.mark.parametrize("true_steps", [1.0, 40.0, 500.0])
+def test_a_discounted_sum_over_n_steps_converts_back_to_n(true_steps):
+    net = make_distance().net
+    value = (1 - DISTANCE.discount**true_steps) / (1 - DISTANCE.discount)
+    steps = net.to_steps(torch.full((1, 2), value, dtype=torch.float64))
+    torch.testing.assert_close(float(steps), true_steps)
+
+
+def test_no_distance_exceeds_the_reach():
+    distance = make_distance(reach=2.0)
+    steps = steps_between(distance, places(), places(seed=1))
+    assert distance.reach == 2.0
+    assert steps.max() <= 2.0 + 1e-4
+
+
+@either
+@pytest.mark.parametrize("is_incoming", [False, True])
+def test_downhill_is_the_direction_that_lowers_the_distance_fastest(is_directed, is_incoming):
+    distance = make_distance(is_directed)
+    points, targets = (torch.as_tensor(places(12, seed), dtype=torch.float32) for seed in (0, 1))
+    flags = torch.full((12,), is_incoming)
+    steps, direction = distance.downhill(points, targets, flags)
+    torch.testing.assert_close(direction.norm(dim=1), torch.ones(12), atol=1e-3, rtol=0)
+
+    def value(at):
+        codes = distance.net.encode(at), distance.net.encode(targets)
+        return distance.net.norms(*(codes[::-1] if is_incoming else codes)).sum(dim=-1)
+
+    size = 2e-2
+    along = (value(points + size * direction) - value(points - size * direction)) / (2 * size)
+    sideways = torch.stack([-direction[:, 1], direction[:, 0]], dim=1)
+    across = (value(points + size * sideways) - value(points - size * sideways)) / (2 * size)
+    assert (along < 0).all()
+    assert (across.abs() < 0.05 * along.abs() + 1e-3).all()
+    ends = (points.numpy(), targets.numpy())
+    told = steps_between(distance, *(ends[::-1] if is_incoming else ends))
+    np.testing.assert_allclose(steps.numpy(), told, rtol=1e-4)
+
+
+@either
+def test_codes_hold_two_twins_and_a_role_for_each_end(is_directed):
+    net = make_distance(is_directed).net
+    codes = net.encode(torch.zeros(5, 2))
+    assert codes.shape == (5, 2, 2 if is_directed else 1, DISTANCE.latent)
+    assert not torch.allclose(codes[:, 0], codes[:, 1])
+
+
+def test_stacked_networks_are_what_they_would_be_alone():
+    torch.manual_seed(0)
+    stack = StackedMLP(3, 5, DISTANCE, 2)
+    inputs = torch.randn(7, 5)
+    together = stack(inputs)
+    for member in range(3):
+        hidden = inputs
+        for k in range(DISTANCE.num_layers):
+            hidden = torch.nn.functional.gelu(hidden @ stack.weights[k][member] + stack.biases[k][member])
+            hidden = torch.nn.functional.layer_norm(hidden, hidden.shape[-1:])
+        alone = hidden @ stack.weights[-1][member] + stack.biases[-1][member]
+        torch.testing.assert_close(together[member], alone, atol=1e-5, rtol=1e-4)
+
+
+def test_an_expectile_above_a_half_punishes_pessimism():
+    low, high = (expectile_loss(torch.tensor([error]), 0.9) for error in (1.0, -1.0))
+    torch.testing.assert_close(low, torch.tensor(0.9))
+    torch.testing.assert_close(high, torch.tensor(0.1))
+    torch.testing.assert_close(expectile_loss(torch.tensor([2.0]), 0.5), torch.tensor(2.0))
+
+
+def line_batch(count=256, length=10):
+    """Transitions one unit to the right on a line, with goals anywhere on it."""
+    state = torch.randint(length, (count,)).float()
+    goal = torch.randint(length + 1, (count,)).float()
+
+    def at(x):
+        return torch.stack([x, torch.zeros_like(x)], dim=1)
+
+    return Transitions(at(state), at(state + 1), at(torch.ones(count)), at(goal), state == goal)
+
+
+@pytest.mark.parametrize("averages_luck", [False, True])
+@either
+def test_learning_lowers_the_loss_and_moves_only_what_is_trained(averages_luck, is_directed):
+    torch.manual_seed(0)
+    params = replace(DISTANCE, averages_luck=averages_luck, is_directed=is_directed, discount=0.9)
+    learner = DistanceLearner(params, SCALING)
+    averages = [average for _, average in learner.averages()]
+    before = [parameter.clone() for average in averages for parameter in average.parameters()]
+    optimizer = torch.optim.Adam([p for p in learner.parameters() if p.requires_grad], lr=3e-3)
+    losses = []
+    for _ in range(60):
+        optimizer.zero_grad()
+        loss = learner.loss(line_batch())
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    assert np.mean(losses[-10:]) < 0.5 * np.mean(losses[:5])
+    after = [parameter for average in averages for parameter in average.parameters()]
+    assert all(map(torch.equal, before, after))
+
+
+@pytest.mark.parametrize(
+    "broken", [{"discount": 1.0}, {"expectile": 0.4}, {"expectile": 1.0}, {"reach": 0.0}]
+)
+def test_parameters_out_of_range_are_refused(broken):
+    with pytest.raises(InvalidParameter, match=str(next(iter(broken.values())))):
+        DistanceParams(**broken)
+
+
+def test_the_largest_value_is_that_of_the_reach():
+    params = DistanceParams(reach=100.0, discount=0.99)
+    back = math.log1p(-(1 - params.discount) * params.largest_value) / math.log(params.discount)
+    assert back == pytest.approx(100.0)
+    assert isinstance(ValueNet(DISTANCE, SCALING).params.largest_value, float)

@@ -1,0 +1,167 @@
+import numpy as np
+import pytest
+import torch
+from tiny import DENOISER, SCALING, WINDOW, make_denoiser, make_distance
+
+from chronoforest.errors import InvalidParameter
+from chronoforest.models import schedule
+from chronoforest.models.sampler import SamplerParams, SegmentSampler
+from chronoforest.types import Query
+
+PARAMS = SamplerParams(num_steps=6)
+
+
+class Homing:
+    """A distance whose way downhill is the straight line, as a tiny untrained network's is not."""
+
+    def downhill(self, points, targets, is_incoming):
+        ahead = targets - points
+        length = ahead.norm(dim=-1)
+        return 10 * length, ahead / length[:, None].clamp_min(1e-8)
+
+
+class Ideal(torch.nn.Module):
+    """The perfect denoiser of frames that are independent normal numbers."""
+
+    params, horizon = DENOISER, WINDOW.horizon
+
+    def __init__(self):
+        super().__init__()
+        self.scaling = SCALING
+
+    def forward(self, tokens, levels):
+        return schedule.signal_table()[levels].sqrt().unsqueeze(-1) * tokens
+
+
+def make_sampler(params=PARAMS, distance="homing"):
+    return SegmentSampler(make_denoiser(), Homing() if distance == "homing" else distance, params)
+
+
+def query(count=8, guidance=4.0, is_incoming=False, seed=0):
+    rng = np.random.default_rng(seed)
+    boundary = rng.uniform(2.0, 8.0, (count, 2))
+    return Query(
+        boundary=boundary,
+        target=boundary + rng.normal(0.0, 30.0, (count, 2)),
+        is_incoming=np.full(count, is_incoming),
+        guidance=np.full(count, guidance),
+    )
+
+
+def sampled(sampler, asked, seed=0):
+    return sampler(asked, np.random.default_rng(seed))
+
+
+@pytest.mark.parametrize("is_incoming", [False, True])
+@pytest.mark.parametrize("guidance", [0.0, 4.0])
+def test_segments_begin_exactly_at_their_boundary_in_both_directions(is_incoming, guidance):
+    asked = query(guidance=guidance, is_incoming=is_incoming)
+    segments = sampled(make_sampler(), asked)
+    assert segments.shape == (len(asked), WINDOW.horizon + 1, 2)
+    np.testing.assert_array_equal(segments[:, 0], asked.boundary.astype(np.float32))
+    assert np.isfinite(segments).all()
+
+
+@pytest.mark.parametrize("randomness", [0.0, 0.5])
+def test_one_seed_gives_one_batch_and_another_another(randomness):
+    sampler = make_sampler(SamplerParams(num_steps=6, randomness=randomness))
+    first, again, other = (sampled(sampler, query(), seed) for seed in (3, 3, 4))
+    np.testing.assert_array_equal(first, again)
+    assert not np.allclose(first, other)
+
+
+def test_sampling_does_not_touch_the_global_random_state():
+    torch.manual_seed(0)
+    before = torch.get_rng_state()
+    sampler = SegmentSampler(make_sampler().net, Homing(), PARAMS)
+    torch.set_rng_state(before)
+    sampled(sampler, query())
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_randomness_changes_what_is_sampled():
+    still, lively = (
+        sampled(make_sampler(SamplerParams(num_steps=6, randomness=r)), query()) for r in (0.0, 1.0)
+    )
+    assert not np.allclose(still, lively)
+
+
+@pytest.mark.parametrize("is_incoming", [False, True])
+def test_guidance_moves_tails_toward_their_targets(is_incoming):
+    sampler = SegmentSampler(Ideal(), Homing(), SamplerParams())
+    free, guided = (
+        sampled(sampler, query(guidance=scale, is_incoming=is_incoming))[:, -1] for scale in (0.0, 8.0)
+    )
+    target = query().target
+    before, after = (np.linalg.norm(tail - target, axis=1) for tail in (free, guided))
+    assert (after < before - 0.5).all()
+
+
+def test_unguided_rows_are_the_same_whoever_shares_their_batch():
+    asked = query()
+    mixed = Query(asked.boundary, asked.target, asked.is_incoming, np.array([0.0, 4.0] * 4))
+    free = Query(asked.boundary, asked.target, asked.is_incoming, np.zeros(8))
+    with_guided, alone = (sampled(make_sampler(), rows) for rows in (mixed, free))
+    np.testing.assert_allclose(with_guided[::2], alone[::2], atol=1e-5)
+    assert not np.allclose(with_guided[1::2], alone[1::2])
+
+
+def test_directions_may_be_mixed_in_one_batch():
+    asked = query()
+    flags = np.array([False, True] * 4)
+    mixed = sampled(make_sampler(), Query(asked.boundary, asked.target, flags, asked.guidance))
+    for rows, is_incoming in ((slice(0, None, 2), False), (slice(1, None, 2), True)):
+        alone = sampled(make_sampler(), query(is_incoming=is_incoming))
+        np.testing.assert_allclose(mixed[rows], alone[rows], atol=1e-5)
+
+
+@pytest.mark.parametrize("change", [{"inject": "noisy"}, {"spread": "sparse"}])
+def test_other_guidance_differs_from_the_default_and_leaves_the_default_as_it_was(change):
+    sampler = make_sampler()
+    default = sampled(sampler, query())
+    other = sampled(sampler.guided_by(**change), query())
+    assert not np.allclose(default, other)
+    np.testing.assert_array_equal(sampled(sampler, query()), default)
+    free = query(guidance=0.0)
+    np.testing.assert_allclose(sampled(sampler, free), sampled(sampler.guided_by(**change), free), atol=1e-6)
+
+
+def test_guidance_follows_the_distance_near_and_the_straight_line_far():
+    """A distance that points the wrong way turns the guided segments; beyond its reliable range it cannot."""
+
+    class Contrary(Homing):
+        def downhill(self, points, targets, is_incoming):
+            steps, direction = super().downhill(points, targets, is_incoming)
+            return steps, -direction
+
+    def tails(distance, reliable):
+        sampler = make_sampler(distance=distance).guided_by(reliable=reliable)
+        return sampled(sampler, query())[:, -1]
+
+    assert not np.allclose(tails(Homing(), 1e9), tails(Contrary(), 1e9))
+    np.testing.assert_array_equal(tails(Homing(), 0.0), tails(Contrary(), 0.0))
+
+
+def test_a_learned_distance_can_guide():
+    free, guided = (
+        sampled(make_sampler(distance=make_distance()), query(guidance=scale)) for scale in (0.0, 4.0)
+    )
+    assert np.isfinite(guided).all()
+    assert not np.allclose(free, guided)
+
+
+def test_without_a_distance_free_samples_work_and_guided_ones_are_refused():
+    sampler = make_sampler(distance=None)
+    assert np.isfinite(sampled(sampler, query(guidance=0.0))).all()
+    with pytest.raises(InvalidParameter, match="needs a temporal distance"):
+        sampled(sampler, query())
+
+
+def test_an_empty_query_gives_no_segments():
+    assert sampled(make_sampler(), query(count=0)).shape == (0, WINDOW.horizon + 1, 2)
+
+
+@pytest.mark.parametrize("broken", [{"num_steps": 0}, {"num_steps": 1001}, {"randomness": 1.5}])
+def test_parameters_out_of_range_are_refused(broken):
+    with pytest.raises(InvalidParameter, match="got"):
+        SamplerParams(**broken)
