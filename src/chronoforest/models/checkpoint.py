@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,9 @@ FORMAT = "chronoforest/1"
 
 def write(path: Path, tensors: Mapping[str, torch.Tensor], metadata: Mapping[str, Any]) -> None:
     """Write a checkpoint; an interrupted or failed write leaves the previous file as it was."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(path.name + ".tmp")
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         save_file(
             {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()},
             draft,
@@ -31,7 +32,8 @@ def write(path: Path, tensors: Mapping[str, torch.Tensor], metadata: Mapping[str
             os.fsync(handle.fileno())
         os.replace(draft, path)
     except (OSError, SafetensorError) as error:
-        draft.unlink(missing_ok=True)
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
         raise BadCheckpoint(f"could not write {path}: {error}; the previous file is untouched") from error
 
 
@@ -47,10 +49,20 @@ def read(path: Path, kind: str) -> tuple[dict[str, torch.Tensor], dict[str, Any]
         raise BadCheckpoint(f"{path} is corrupt or not a checkpoint: {error}") from error
     if header.get("format") != FORMAT:
         raise BadCheckpoint(f"{path} has format {header.get('format')!r}, expected {FORMAT!r}")
-    about = json.loads(header["about"])
+    about = _card(path, header)
     if about.get("kind") != kind:
         raise BadCheckpoint(f"{path} holds a {about.get('kind')!r}, expected a {kind!r}")
     return tensors, about
+
+
+def _card(path: Path, header: Mapping[str, str]) -> dict[str, Any]:
+    try:
+        about = json.loads(header["about"])
+    except (KeyError, json.JSONDecodeError) as error:
+        raise BadCheckpoint(f"{path} is corrupt: it does not say what it holds") from error
+    if not isinstance(about, dict):
+        raise BadCheckpoint(f"{path} is corrupt: it does not say what it holds")
+    return about
 
 
 def compact(module: torch.nn.Module) -> dict[str, torch.Tensor]:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+import signal
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -99,11 +102,12 @@ class Training:
         end = self.params.num_steps if until is None else min(until, self.params.num_steps)
         saved_at = reported_at = time.monotonic()
         reported_step = self.step_index
-        try:
+        with _held_interrupts() as let_through, self._saved_at_the_end(path):
             while self.step_index < end:
                 self.rate.fill_(self.params.rate(self.step_index))
                 self._replay()
                 self.step_index += 1
+                let_through()
                 if self.step_index % 20 and self.step_index < end:
                     continue
                 now = time.monotonic()
@@ -117,6 +121,11 @@ class Training:
                 if now - saved_at > self.params.checkpoint_seconds:
                     self.save(path)
                     saved_at = now
+
+    @contextmanager
+    def _saved_at_the_end(self, path: Path) -> Iterator[None]:
+        try:
+            yield
         finally:
             self.save(path)
 
@@ -127,14 +136,14 @@ class Training:
     def resume(self, path: Path) -> None:
         """Continue a saved run as if it had never stopped."""
         tensors, about = checkpoint.read(path, "training")
-        for key in self.about:
-            if about.get(key) != self.about[key]:
+        stored = _settings(about)
+        for name, value in _settings(self.about).items():
+            if stored.get(name) != value:
                 raise BadCheckpoint(
-                    f"{path} was trained with {key} = {about.get(key)}, this run has {self.about[key]}; "
+                    f"{path} was trained with {name} = {stored.get(name)}, this run has {value}; "
                     "remove the file or use the same settings"
                 )
-        state = self._state()
-        if state.keys() != tensors.keys():
+        if _shapes(self._state()) != _shapes(tensors):
             raise BadCheckpoint(f"{path} does not fit this model")
         self._restore(tensors)
         self.step_index = int(about["step"])
@@ -198,6 +207,36 @@ class Training:
         (torch.cuda.set_rng_state if is_cuda else torch.set_rng_state)(tensors["random"].cpu())
 
 
+@contextmanager
+def _held_interrupts() -> Iterator[Callable[[], None]]:
+    """Hold ctrl-C back until the yielded function is called, so that what is saved is never half a step."""
+    pressed: list[int] = []
+
+    def let_through() -> None:
+        if pressed:
+            raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():  # only the main thread may set handlers
+        yield let_through
+        return
+    previous = signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))
+    try:
+        yield let_through
+    finally:
+        signal.signal(signal.SIGINT, previous or signal.SIG_DFL)
+    let_through()
+
+
+def _settings(about: Mapping[str, Any]) -> dict[str, Any]:
+    """What identifies a run, its parameters by their own names; how often it is saved does not."""
+    flat = {**about, **about.get("params", {})}
+    return {name: value for name, value in flat.items() if name not in ("params", "checkpoint_seconds")}
+
+
+def _shapes(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Size]:
+    return {name: tensor.shape for name, tensor in tensors.items()}
+
+
 def pick_device(name: str = "auto") -> torch.device:
     """`auto` takes CUDA where there is one; matrix products may use its fast float32 mode."""
     torch.set_float32_matmul_precision("high")
@@ -205,8 +244,10 @@ def pick_device(name: str = "auto") -> torch.device:
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
         device = torch.device(name)
-    except RuntimeError as error:
-        raise InvalidParameter(f"device must be auto, cpu or cuda, got {name!r}") from error
+    except RuntimeError:
+        device = None
+    if device is None or device.type not in ("cpu", "cuda"):
+        raise InvalidParameter(f"device must be auto, cpu or cuda, got {name!r}")
     if device.type == "cuda" and not torch.cuda.is_available():
         raise InvalidParameter(
             f"device {name!r} was asked for, but this machine has no CUDA; use cpu or auto"
