@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from fakes import BLOCK, make_planner, scattered_problem
 
-from chronoforest.errors import BadResult
+from chronoforest.errors import BadResult, CannotWrite
 from chronoforest.planner import MaxRounds
 from chronoforest.result import load_result
 
@@ -72,14 +72,14 @@ def test_a_failed_save_says_so_and_leaves_the_older_file(path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("os.replace", full)
-    with pytest.raises(BadResult, match="No space left"):
+    with pytest.raises(CannotWrite, match="No space left"):
         made(False).save(path)
     assert path.read_text() == before
     assert list(path.parent.iterdir()) == [path]
 
 
 def test_saving_into_a_folder_that_is_not_there_is_one_clear_error(tmp_path):
-    with pytest.raises(BadResult, match="could not write"):
+    with pytest.raises(CannotWrite, match="cannot write"):
         made(True).save(tmp_path / "nowhere" / "plan.json")
 
 

@@ -188,15 +188,15 @@ class ClosedLoop:
         """
         met = self.bridges.met_cost
         hope = np.where(np.isfinite(met), met, self.params.optimism * self.guess)
-        for pair, count in self.challenges.items():
-            if count >= self.params.max_challenges:
-                hope[pair.source, pair.target] = met[pair.source, pair.target]
+        for link in np.argwhere(~np.isfinite(met)):
+            if self.challenges[Pair(*map(int, link))] >= self.params.max_challenges:
+                hope[tuple(link)] = np.inf
         hoped = self.hops(hope)
         rival = self.solver(hoped.cost, self.problem, self.route)
         if rival.orders == self.route.orders:
             return ()
         pairs = tuple(link for link in hoped.links_of(rival.legs) if link not in self.bridges.meetings)
-        self.challenges.update(pairs)
+        self.challenges.update(leg for pair in pairs for leg in self._directions(pair))
         return pairs
 
     def _learn(self, evidence: Evidence) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from chronoforest import pictures
-from chronoforest.errors import BadResult, InvalidProblem
+from chronoforest.errors import BadResult, CannotWrite, InvalidProblem
 from chronoforest.pictures import Support, TreePicture
 from chronoforest.types import FloatArray, JointRoute, Leg, Pair, Plan, Problem, RoundStats
 
@@ -25,8 +25,8 @@ FORMAT = "chronoforest-plan/1"
 class Certificate:
     """What the evidence proves about the order, in steps (paper Theorem 1, Corollary 1).
 
-    bound: the order is at most this much worse than the best one, infinite where the premises fail;
-    margin: second-best minus best order on the evidence; is_exact: the order is certified to be the best.
+    bound: the order is at most this much worse than the best one, if the premises hold; margin: second-best
+    minus best order on the evidence; is_exact: the order is certified to be the best.
     """
 
     bound: float
@@ -94,12 +94,12 @@ class PlanResult:
         path = Path(path)
         draft = path.with_name(path.name + ".tmp")
         try:
-            draft.write_text(json.dumps(_to_dict(self)))
+            draft.write_text(json.dumps(_to_dict(self), allow_nan=False))
             os.replace(draft, path)
         except OSError as error:
             with suppress(OSError):
                 draft.unlink(missing_ok=True)
-            raise BadResult(f"could not write {path}: {error}") from error
+            raise CannotWrite(f"cannot write {path}: {error.strerror or error}") from error
 
     def plot(self, path: str | Path) -> None:
         """Draw trees, meetings, routes and anchors over the data's support."""
@@ -112,7 +112,10 @@ class PlanResult:
         state = "" if self.complete else "incomplete: "
         title = f"{state}{orders}   {self.length:.1f} units, {self.num_expanded} expansions"
         axes.set_title(title, fontsize=12, color=pictures.INK)
-        figure.savefig(path)
+        try:
+            figure.savefig(path)
+        except OSError as error:
+            raise CannotWrite(f"cannot write {path}: {error.strerror or error}") from error
 
 
 def load_result(path: str | Path) -> PlanResult:
@@ -152,9 +155,9 @@ def _to_dict(result: PlanResult) -> dict[str, Any]:
             "goals": problem.goals.tolist(),
             "waypoints": problem.waypoints.tolist(),
         },
-        "routes": [{**asdict(route), "path": np.round(route.path, 5).tolist()} for route in result.routes],
-        "rounds": [asdict(stats) for stats in result.rounds],
-        "certificate": asdict(result.certificate),
+        "routes": [_route_dict(route) for route in result.routes],
+        "rounds": [_finite(asdict(stats)) for stats in result.rounds],
+        "certificate": _finite(asdict(result.certificate)),
         "trees": [{"anchor": t.anchor, "segments": np.round(t.segments, 2).tolist()} for t in result.trees],
         "meetings": result.meetings.tolist(),
         "support": {
@@ -164,6 +167,21 @@ def _to_dict(result: PlanResult) -> dict[str, Any]:
             "bits": base64.b64encode(np.packbits(result.support.mask).tobytes()).decode(),
         },
     }
+
+
+def _route_dict(route: Plan) -> dict[str, Any]:
+    legs = [_finite(asdict(leg)) for leg in route.legs]
+    return {**asdict(route), "path": np.round(route.path, 5).tolist(), "legs": legs}
+
+
+def _finite(values: Mapping[str, Any]) -> dict[str, Any]:
+    """JSON knows no infinity: what is unbounded or unknown is written as null."""
+    is_odd = {name: isinstance(value, float) and not np.isfinite(value) for name, value in values.items()}
+    return {name: None if is_odd[name] else value for name, value in values.items()}
+
+
+def _infinite(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: float("inf") if value is None else value for name, value in values.items()}
 
 
 def _from_dict(values: Mapping[str, Any]) -> PlanResult:
@@ -177,7 +195,7 @@ def _from_dict(values: Mapping[str, Any]) -> PlanResult:
         seed=values["seed"],
         variant=values["variant"],
         preset=values["preset"],
-        certificate=Certificate(**values["certificate"]),
+        certificate=Certificate(**_infinite(values["certificate"])),
         trees=tuple(TreePicture(t["anchor"], np.array(t["segments"])) for t in values["trees"]),
         meetings=np.array(values["meetings"], dtype=float).reshape(-1, 2),
         support=_support(values["support"]),
@@ -185,7 +203,7 @@ def _from_dict(values: Mapping[str, Any]) -> PlanResult:
 
 
 def _plan(values: Mapping[str, Any]) -> Plan:
-    legs = tuple(Leg(**{**leg, "chain": tuple(leg["chain"])}) for leg in values["legs"])
+    legs = tuple(Leg(**_infinite({**leg, "chain": tuple(leg["chain"])})) for leg in values["legs"])
     path = np.array(values["path"], dtype=float).reshape(-1, 2)
     return Plan(list(values["order"]), path, legs, values["raw_length"], tuple(values["stops"]))
 
@@ -193,7 +211,7 @@ def _plan(values: Mapping[str, Any]) -> Plan:
 def _round(values: Mapping[str, Any]) -> RoundStats:
     orders = tuple(tuple(order) for order in values["route"]["orders"])
     pairs = {name: tuple(Pair(**pair) for pair in values[name]) for name in ("pairs", "accepted")}
-    return RoundStats(**{**values, **pairs, "route": JointRoute(orders)})
+    return RoundStats(**_infinite({**values, **pairs, "route": JointRoute(orders)}))
 
 
 def _support(values: Mapping[str, Any]) -> Support:

@@ -157,7 +157,8 @@ class Witness:
 class Meeting:
     """Two trees touch: frame rows of the source's outgoing and the target's incoming tree.
 
-    cost = g(u) + d(u, v) + g(v) in steps; gap = d(u, v).
+    cost: g(u) + d(u, v) + g(v) in steps as the trees found it, later the travel time of the walkable bridge;
+    gap = d(u, v).
     """
 
     pair: Pair

@@ -1,4 +1,4 @@
-from itertools import pairwise, permutations
+from itertools import combinations, pairwise, permutations
 
 import numpy as np
 import pytest
@@ -71,7 +71,7 @@ def test_open_cells_leave_out_portals_and_the_sealed_trap():
     assert not cells & {(4, 6), (5, 1), (1, 7)}
 
 
-def test_mismatched_triples_are_exactly_those_that_raw_distance_misorders():
+def test_mismatched_triples_are_those_that_raw_distance_misorders_less_the_nearest_ties():
     """Brute force over a dozen places."""
     giant = maze("giant")
     start, goal = cell_centre(np.array(giant.tasks[0]))
@@ -85,14 +85,16 @@ def test_mismatched_triples_are_exactly_those_that_raw_distance_misorders():
         stops = [0, *(k + 1 for k in order), len(anchors) - 1]
         return sum(matrix[a, b] for a, b in pairwise(stops))
 
-    for a in range(len(places)):
-        for b in range(a + 1, len(places)):
-            for c in range(b + 1, len(places)):
-                orders = list(permutations((a, b, c)))
-                guessed = min(orders, key=lambda order: length(raw, order))
-                best = min(length(true, order) for order in orders)
-                assert ((a, b, c) in found) == (length(true, guessed) > best + 1e-6)
-    assert found
+    gaps = {}
+    for triple in combinations(range(len(places)), 3):
+        orders = list(permutations(triple))
+        guessed = min(orders, key=lambda order: length(raw, order))
+        best, second = sorted(length(true, order) for order in orders)[:2]
+        if length(true, guessed) > best + 1e-6:
+            gaps[triple] = (second - best) / best
+    edge = np.quantile(list(gaps.values()), 0.25)
+    assert found == {triple for triple, gap in gaps.items() if gap >= edge - 1e-12}
+    assert 0 < len(found) < len(gaps)
 
 
 def test_order_problems_are_official_tasks_with_three_other_cells():

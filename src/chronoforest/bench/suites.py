@@ -28,6 +28,9 @@ TIE = 1e-6
 
 NUM_WAYPOINTS_IN_ORDER = 3
 
+NEAR_TIES = 0.25
+"""Share of the mismatched triples, those nearest to a tie, that suite `order` leaves out."""
+
 
 @dataclass(frozen=True)
 class Case:
@@ -109,14 +112,26 @@ def order_problem(case: Case, distance: Distance) -> Problem:
 def mismatched_triples(
     maze: Maze, start: FloatArray, goal: FloatArray, places: FloatArray, distance: Distance
 ) -> IntArray:
-    """[n, 3] rows of `places` whose best order under raw d is not a best order under the geodesic."""
+    """[n, 3] rows of `places` whose best order under raw d is not a best order under the geodesic.
+
+    The quarter of them with the smallest relative gap between the best and the second-best order is left
+    out: which of two orders of practically the same length is the better one means nothing.
+    """
     anchors = np.concatenate([[start], places, [goal]])
     codes = distance.encode(anchors)
     triples = np.array(list(combinations(range(len(places)), 3)), dtype=np.int64)
     raw = _order_lengths(distance.pairwise(codes, codes), triples + 1)
     true = _order_lengths(geodesic_matrix(maze, anchors), triples + 1)
     guessed = np.take_along_axis(true, raw.argmin(axis=1)[:, None], axis=1)[:, 0]
-    return triples[guessed > true.min(axis=1) + TIE]
+    is_mismatch = guessed > true.min(axis=1) + TIE
+    gap = _relative_gap(true[is_mismatch])
+    return triples[is_mismatch][gap >= np.quantile(gap, NEAR_TIES)] if len(gap) else triples[:0]
+
+
+def _relative_gap(lengths: FloatArray) -> FloatArray:
+    """[n] GapRel = (second-best − best) / best of lengths [n, orders]."""
+    ranked = np.sort(lengths, axis=1)
+    return (ranked[:, 1] - ranked[:, 0]) / ranked[:, 0]
 
 
 def open_cells(maze: Maze) -> IntArray:

@@ -73,9 +73,6 @@ def everything(options: Options) -> None:
 
 
 def _train(options: TrainOptions, kinds: tuple[str, ...]) -> None:
-    import shlex
-    import sys
-
     from chronoforest.cli.progress import training_bar
     from chronoforest.data.episodes import load
     from chronoforest.models.fit import FITS, Recordings, Run
@@ -91,15 +88,26 @@ def _train(options: TrainOptions, kinds: tuple[str, ...]) -> None:
     folder = options.out or Path("runs") / preset.name
     for kind in kinds:
         with training_bar(f"{preset.name} {kind}") as on_progress:
-            command = shlex.join(["chronoforest", *sys.argv[1:]])
+            command = _command(kind, options)
             run = Run(folder, preset.name, device, options.resume, options.init, command, on_progress)
             figures = FITS[kind](recordings, params, run)
         shown = ", ".join(f"{name} {value:.4g}" for name, value in figures.items())
         print(f"{folder / kind}.safetensors: {shown}", flush=True)
 
 
+def _command(kind: str, options: TrainOptions) -> str:
+    """The command that repeats a training, without the folders of whoever ran it."""
+    words = [f"chronoforest train {kind} --preset {options.preset}"]
+    defaults = TrainOptions(options.preset)
+    for name in ("steps", "batch", "learning_rate", "seed"):
+        value = getattr(options, name)
+        if value != getattr(defaults, name):
+            words.append(f"--{name.replace('_', '-')} {value}")
+    return " ".join([*words, *(["--init FOLDER"] if options.init else [])])
+
+
 def _adjusted(params: ModelParams, options: TrainOptions) -> ModelParams:
-    """The preset's parameters with the command line's steps, batch and seed."""
+    """The preset's parameters with what the command line changes."""
 
     def adjusted(training: TrainParams) -> TrainParams:
         return replace(

@@ -67,7 +67,7 @@ def trouble(
 
 
 def replanner(planner: PlansRoutes, goal: FloatArray, *, seed: int = 0, memory: Any = None) -> Replan:
-    """Re-planning for one agent by a planner; every call has a seed of its own.
+    """Re-planning for one agent by a planner, always online; every call has a seed of its own.
 
     With the `memory` of the first plan, the trees of the goal and the waypoints are used again and only the
     new start has to grow one.
