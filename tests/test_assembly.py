@@ -1,10 +1,26 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from fakes import BLOCK, EuclideanDistance, SquareDensity, make_planner, scattered_problem
+from fakes import BLOCK, SPEED, EuclideanDistance, SquareDensity, make_planner, scattered_problem
 
-from chronoforest.assembly import AssemblyParams, cut_corners, joined, resample, settle, shorten
+from chronoforest.assembly import (
+    AssemblyParams,
+    Bridge,
+    Walkways,
+    bridge_path,
+    cut_corners,
+    joined,
+    resample,
+    settle,
+    shorten,
+    travel_time,
+)
+from chronoforest.closed_loop import ClosedLoop
 from chronoforest.errors import InvalidParameter
-from chronoforest.types import path_length
+from chronoforest.search.tree import plant
+from chronoforest.types import Meeting, Pair, Problem, path_length
+from chronoforest.variants import VARIANTS
 
 PARAMS = AssemblyParams()
 DISTANCE = EuclideanDistance()
@@ -181,3 +197,60 @@ def test_a_finished_plan_says_by_how_much_post_processing_shortened_it():
 def test_parameters_out_of_range_are_refused(broken):
     with pytest.raises(InvalidParameter, match=broken):
         AssemblyParams(**{broken: -1.0})
+
+
+def two_trees():
+    """A forest of two bare trees whose roots are a step apart, and the meeting of their roots."""
+    problem = Problem(starts=[[3.0, 3.0]], goals=[[3.0, 3.1]])
+    forest = plant(problem, 12, DISTANCE, is_reversible=True)
+    return forest, Meeting(Pair(0, 1), cost=1.0, gap=1.0, source_frame=0, target_frame=0)
+
+
+def test_a_bridge_runs_from_the_source_over_the_meeting_to_the_target():
+    search = planned_search()
+    assert search.bridges.meetings
+    for pair, meeting in search.bridges.meetings.items():
+        path = bridge_path(search.forest, meeting)
+        ends = search.problem.anchors[[pair.source, pair.target]]
+        np.testing.assert_allclose(path[[0, -1]], ends)
+        gap = np.linalg.norm(np.diff(path, axis=0), axis=1).max()
+        assert gap <= max(search.models.largest_hop, search.params.search.meeting_steps * SPEED) + 1e-9
+
+
+def planned_search():
+    planner, problem = make_planner(BLOCK), scattered_problem(2, 2, BLOCK)
+    search = ClosedLoop(planner.models, planner.params, problem, VARIANTS["online"], None, None, 0)
+    search.run(lambda rounds: len(rounds) >= 60, None)
+    return search
+
+
+def test_walkways_are_built_for_every_meeting_and_cost_what_it_says():
+    search = planned_search()
+    assert search.walkways.bridges.keys() == search.bridges.meetings.keys()
+    for pair, bridge in search.walkways.bridges.items():
+        assert bridge.steps == search.bridges.meetings[pair].cost
+        np.testing.assert_allclose(bridge.path[[0, -1]], search.problem.anchors[[pair.source, pair.target]])
+        assert bridge.steps == pytest.approx(travel_time(bridge.path, DISTANCE, PARAMS))
+
+
+def test_the_way_back_over_a_bridge_is_the_same_way_reversed():
+    bridge = Bridge(wander(0), 12.0, 30.0)
+    np.testing.assert_array_equal(bridge.reversed.path, bridge.path[::-1])
+    np.testing.assert_array_equal(bridge.reversed.reversed.path, bridge.path)
+    assert (bridge.reversed.steps, bridge.reversed.raw_length) == (12.0, 30.0)
+
+
+@pytest.mark.parametrize("is_reversible", [True, False])
+def test_a_meeting_is_built_once_and_another_only_if_the_trees_reach_it_sooner(is_reversible):
+    forest, meeting = two_trees()
+    walkways = Walkways(SquareDensity(), DISTANCE, PARAMS, is_reversible)
+    first = walkways.realise(forest, meeting)
+    assert first.cost == pytest.approx(0.1 / SPEED)
+    assert walkways.realise(forest, meeting) is None
+    assert walkways.realise(forest, replace(meeting, cost=0.9)) is None
+    assert (meeting.pair.reversed in walkways.bridges) == is_reversible
+
+
+def test_travel_time_of_a_straight_path_is_its_length_over_the_speed():
+    path = resample(np.array([[1.0, 1.0], [13.0, 6.0]]), 0.25)
+    assert travel_time(path, DISTANCE, PARAMS) == pytest.approx(13.0 / SPEED)

