@@ -135,7 +135,7 @@ class ClosedLoop:
             ExhaustiveBudget() if variant.is_exhaustive else RouteBudget(self.params.budget)
         )
         self.walkways = Walkways(self.models.density, self.models.distance, self.params.assembly, reversible)
-        self.bridges = Bridges.from_roots(self.models.calibration.inflate(self.guess))
+        self.bridges = Bridges.from_roots(_inflated(self.guess, self.models.calibration))
         self.forest = self.memory.recall(bare)
         self._learn(revisit(self.forest, self.models, self.params.search))
         self.route = self.solver(self.hops(self.bridges.cost).cost, problem, None)
@@ -331,6 +331,12 @@ def _search_models(models: PlanningModels, variant: Variant, params: PlannerPara
         largest_hop=models.step_length * params.stride,
         step_length=models.step_length,
     )
+
+
+def _inflated(raw: FloatArray, calibration: Calibration) -> FloatArray:
+    """C_0 = h(d) between roots; what cannot be linked stays infinite."""
+    is_linked = np.isfinite(raw)
+    return np.where(is_linked, calibration.inflate(np.where(is_linked, raw, 0.0)), np.inf)
 
 
 def _raw_costs(forest: Forest, problem: Problem) -> FloatArray:

@@ -96,7 +96,7 @@ def test_downhill_is_the_direction_that_lowers_the_distance_fastest(is_directed,
     distance = make_distance(is_directed)
     points, targets = (torch.as_tensor(places(12, seed), dtype=torch.float32) for seed in (0, 1))
     flags = torch.full((12,), is_incoming)
-    steps, direction = distance.downhill(points, targets, flags)
+    steps, direction = distance.downhill(points, distance.place_codes(targets), flags)
     torch.testing.assert_close(direction.norm(dim=1), torch.ones(12), atol=1e-3, rtol=0)
 
     def value(at):

@@ -14,6 +14,9 @@ PARAMS = SamplerParams(num_steps=6)
 class Homing:
     """A distance whose way downhill is the straight line, as a tiny untrained network's is not."""
 
+    def place_codes(self, places):
+        return places
+
     def downhill(self, points, targets, is_incoming):
         ahead = targets - points
         length = ahead.norm(dim=-1)

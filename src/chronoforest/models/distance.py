@@ -220,8 +220,13 @@ class TemporalDistance:
                 norms = torch.cdist(near, far).permute(1, 2, 0)
             return _to_numpy(self.net.to_steps(norms))
 
+    def place_codes(self, places: torch.Tensor) -> torch.Tensor:
+        """Codes of places [n, 2] already on the device, as `downhill` takes them."""
+        with torch.no_grad():
+            return self.net.encode(places)
+
     def downhill(
-        self, points: torch.Tensor, targets: torch.Tensor, is_incoming: torch.Tensor
+        self, points: torch.Tensor, target_codes: torch.Tensor, is_incoming: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Steps left and the unit direction that lowers them fastest, at `points` [n, 2] world units.
 
@@ -229,7 +234,7 @@ class TemporalDistance:
         """
         with torch.enable_grad():
             points = points.detach().requires_grad_(True)
-            moving, fixed = self.net.encode(points), self.net.encode(targets)
+            moving, fixed = self.net.encode(points), target_codes
             flag = is_incoming[:, None, None, None]
             norms = self.net.norms(torch.where(flag, fixed, moving), torch.where(flag, moving, fixed))
             (slope,) = torch.autograd.grad(norms.sum(), points)

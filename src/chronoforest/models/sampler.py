@@ -65,6 +65,7 @@ class SegmentSampler:
             target=self._tensor(query.target),
             is_incoming=torch.as_tensor(query.is_incoming, device=self.device),
             scale=self._tensor(query.guidance),
+            target_codes=self._target_codes(query),
         )
         shape = (len(query), self.horizon, query.boundary.shape[1])
         frames = self._tensor(rng.standard_normal(shape))
@@ -121,7 +122,9 @@ class SegmentSampler:
             raise InvalidParameter("a guided sample needs a temporal distance; this sampler was made without")
         boundary, target = rows.boundary[guided], rows.target[guided]
         window = torch.cat([boundary[:, None], self.scaling.restore(clean[guided])], dim=1)
-        steps_left, downhill = self.distance.downhill(window[:, -1], target, rows.is_incoming[guided])
+        steps_left, downhill = self.distance.downhill(
+            window[:, -1], rows.target_codes[guided], rows.is_incoming[guided]
+        )
         straight = target - window[:, -1]
         straight = straight / (straight.norm(dim=-1, keepdim=True) + 1e-8)
         is_far = (steps_left > self.params.guidance.reliable)[:, None]
@@ -140,15 +143,22 @@ class SegmentSampler:
             (pulled,) = torch.autograd.grad((clean * wanted).sum(), frames)
         return (frames + pulled).detach()
 
+    def _target_codes(self, query: Query) -> torch.Tensor:
+        """[n, …] the targets' codes, encoded once for all denoising steps; empty without a distance."""
+        if self.distance is None:
+            return torch.zeros(len(query), 0, device=self.device)
+        return self.distance.place_codes(self._tensor(query.target))
+
     def _tensor(self, values: FloatArray) -> torch.Tensor:
         return torch.as_tensor(np.asarray(values, dtype=np.float32), device=self.device)
 
 
 @dataclass(frozen=True)
 class _Rows:
-    """A query on the device: boundary, target [n, 2] world units; is_incoming, scale [n]."""
+    """A query on the device: boundary, target [n, 2] world units; is_incoming, scale [n]; target_codes."""
 
     boundary: torch.Tensor
     target: torch.Tensor
     is_incoming: torch.Tensor
     scale: torch.Tensor
+    target_codes: torch.Tensor
