@@ -110,14 +110,15 @@ def _adjusted(params: ModelParams, options: TrainOptions) -> ModelParams:
     """The preset's parameters with what the command line changes."""
 
     def adjusted(training: TrainParams) -> TrainParams:
-        return replace(
-            training,
-            num_steps=options.steps or training.num_steps,
-            batch=options.batch or training.batch,
-            learning_rate=options.learning_rate or training.learning_rate,
-            seed=options.seed,
-            checkpoint_seconds=options.checkpoint_seconds,
-        )
+        changes = {
+            "num_steps": options.steps,
+            "batch": options.batch,
+            "learning_rate": options.learning_rate,
+            "seed": options.seed,
+            "checkpoint_seconds": options.checkpoint_seconds,
+        }
+        asked = {name: value for name, value in changes.items() if value is not None}
+        return replace(training, **asked)  # type: ignore[arg-type]
 
     return replace(
         params,

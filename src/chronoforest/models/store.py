@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 import torch
 
 from chronoforest.data.scaling import Scaling
-from chronoforest.errors import BadCheckpoint
+from chronoforest.errors import BadCheckpoint, InvalidParameter
 from chronoforest.models import checkpoint
 from chronoforest.models.denoiser import Denoiser, DenoiserParams
 from chronoforest.models.density import GridDensity
@@ -74,6 +75,15 @@ def load_models(
     )
 
 
+@contextmanager
+def _understood(path: Path) -> Iterator[None]:
+    """A card from another version, or a damaged one, is a bad checkpoint and not a programming error."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, InvalidParameter) as error:
+        raise BadCheckpoint(f"{path} describes a model that this version cannot build: {error!r}") from error
+
+
 def save_density(folder: Path, density: GridDensity, card: Card) -> None:
     """Tables in half precision and bits."""
     tensors = {
@@ -111,10 +121,12 @@ def load_distance(folder: Path, device: torch.device | str = "cpu") -> tuple[Tem
     """The distance of a folder and its calibration."""
     path = model_path(folder, "distance")
     tensors, card = checkpoint.read(path, "distance")
-    params = DistanceParams(**card["params"])
-    net = ValueNet(params, Scaling.unit(params.state_dim))
+    with _understood(path):
+        params = DistanceParams(**card["params"])
+        net = ValueNet(params, Scaling.unit(params.state_dim))
+        fitted = Calibration.from_dict(card["calibration"])
     checkpoint.fill(net, tensors, path)
-    return TemporalDistance(net, device), Calibration.from_dict(card["calibration"])
+    return TemporalDistance(net, device), fitted
 
 
 def save_denoiser(folder: Path, tensors: Tensors, card: Card) -> None:
@@ -126,8 +138,9 @@ def load_denoiser(folder: Path) -> Denoiser:
     """The denoiser of a folder."""
     path = model_path(folder, "denoiser")
     tensors, card = checkpoint.read(path, "denoiser")
-    params = DenoiserParams(**card["params"])
-    net = Denoiser(params, card["window"]["horizon"], Scaling.unit(params.frame_dim))
+    with _understood(path):
+        params = DenoiserParams(**card["params"])
+        net = Denoiser(params, card["window"]["horizon"], Scaling.unit(params.frame_dim))
     checkpoint.fill(net, tensors, path)
     return net
 
@@ -141,7 +154,8 @@ def load_tracker(folder: Path) -> SubgoalTracker:
     """The tracker of a folder; it steps one state at a time, so it stays on the CPU."""
     path = model_path(folder, "tracker")
     tensors, card = checkpoint.read(path, "tracker")
-    params = TrackerParams(**card["params"])
-    actor = Actor(params, Scaling.unit(params.observation_dim))
+    with _understood(path):
+        params = TrackerParams(**card["params"])
+        actor = Actor(params, Scaling.unit(params.observation_dim))
     checkpoint.fill(actor, tensors, path)
     return SubgoalTracker(actor)

@@ -1,0 +1,136 @@
+"""Every training verb on a tiny budget: networks and recordings that a test can afford."""
+
+import pytest
+from tiny import PARAMS, flat_arrays, make_episodes
+
+from chronoforest import load_planner
+from chronoforest.cli import main
+from chronoforest.data.episodes import write_arrays
+from chronoforest.errors import BadCheckpoint
+from chronoforest.models import checkpoint, store
+from chronoforest.models.sampler import SamplerParams
+from chronoforest.planner import MaxRounds, PlannerParams
+from chronoforest.presets import PRESETS, Preset
+from chronoforest.types import Problem
+
+NAME = "tiny-v0"
+OTHER = "other-v0"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def presets():
+    """Two presets with tiny models, as long as this module runs."""
+    for name in (NAME, OTHER):
+        PRESETS[name] = Preset(name, PARAMS, SamplerParams(num_steps=4), PlannerParams(stride=2))
+    yield
+    for name in (NAME, OTHER):
+        del PRESETS[name]
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    """A folder with recordings for training and for validation."""
+    folder = tmp_path_factory.mktemp("data")
+    for suffix, seed in (("", 0), ("-val", 1)):
+        write_arrays(folder / f"{NAME}{suffix}.npz", flat_arrays(make_episodes(num_episodes=40, seed=seed)))
+    return folder
+
+
+def command(verb, data, out, *more, steps="4"):
+    options = ["--preset", NAME, "--data", str(data), "--out", str(out), "--device", "cpu"]
+    return ["train", verb, *options, "--steps", steps, "--batch", "8", *more]
+
+
+@pytest.fixture(scope="module")
+def trained(data, tmp_path_factory):
+    """A folder in which `train all` has run."""
+    out = tmp_path_factory.mktemp("runs") / NAME
+    assert main(command("all", data, out)) == 0
+    return out
+
+
+def test_train_all_makes_weights_that_plan(trained):
+    planner = load_planner(NAME, weights=trained)
+    problem = Problem(starts=[[3.0, 3.0]], goals=[[7.0, 7.0]], waypoints=[[3.0, 7.0]])
+    result = planner.plan(problem, stop=MaxRounds(3))
+    assert result.preset == NAME
+    assert result.complete == (not result.unmet)
+    assert result.routes[0].path[0].tolist() == [3.0, 3.0]
+
+
+@pytest.mark.parametrize("verb", ["density", "distance", "tracker"])
+def test_a_verb_writes_its_model_prints_its_figures_and_how_to_repeat_it(verb, data, tmp_path, capsys):
+    assert main(command(verb, data, tmp_path)) == 0
+    assert f"{verb}.safetensors: held_out_" in capsys.readouterr().out
+    card = checkpoint.read(store.model_path(tmp_path, verb), verb)[1]
+    assert card["command"] == f"chronoforest train {verb} --preset {NAME} --steps 4 --batch 8"
+    assert not store.model_path(tmp_path, "denoiser").exists()
+
+
+def test_the_denoiser_wants_its_density_first(data, tmp_path, capsys):
+    assert main(command("denoiser", data, tmp_path)) == 2
+    assert "density.safetensors" in capsys.readouterr().err
+    assert main(command("density", data, tmp_path)) == 0
+    assert main(command("denoiser", data, tmp_path)) == 0
+    assert "leaving_unsupported_share" in capsys.readouterr().out
+
+
+def test_weights_of_another_preset_are_refused(trained):
+    with pytest.raises(BadCheckpoint, match=f"was trained for '{NAME}', not for '{OTHER}'"):
+        load_planner(OTHER, weights=trained)
+
+
+def test_resume_goes_on_and_refuses_other_settings_by_name(data, tmp_path, capsys):
+    assert main(command("distance", data, tmp_path)) == 0
+    assert main(command("distance", data, tmp_path, "--resume")) == 0
+    assert main(command("distance", data, tmp_path, "--resume", steps="6")) == 2
+    error = capsys.readouterr().err
+    assert "was trained with num_steps = 4, this run has 6" in error
+    assert error.count("\n") == 1
+
+
+def test_ctrl_c_ends_with_130_and_what_was_trained_is_kept(data, tmp_path, capsys, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("chronoforest.models.fit.draw_steps", interrupt)
+    assert main(command("tracker", data, tmp_path)) == 130
+    assert "what was saved so far is kept" in capsys.readouterr().err
+    assert (tmp_path / "tracker.training.safetensors").is_file()
+    assert not store.model_path(tmp_path, "tracker").exists()
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        (["--device", "toaster"], "device must be auto, cpu or cuda, got 'toaster'"),
+        (["--preset", "nowhere"], "unknown preset 'nowhere'; available: "),
+        (["--data", "nowhere"], "no such file"),
+        (["--steps", "0"], "num_steps and batch must be ≥ 1, got 0"),
+        (["--batch", "0"], "got 4 and 0"),
+        (["--learning-rate", "0"], "learning_rate must be positive, got 0.0"),
+        (["--init", "nowhere"], "no checkpoint at nowhere"),
+    ],
+)
+def test_bad_options_are_one_line_before_anything_is_written(changes, sentence, data, tmp_path, capsys):
+    assert main([*command("distance", data, tmp_path / "new"), *changes]) == 2
+    error = capsys.readouterr().err
+    assert sentence in error
+    assert error.count("\n") == 1
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_damaged_dataset_is_named(data, tmp_path, capsys):
+    for suffix in ("", "-val"):
+        whole = (data / f"{NAME}{suffix}.npz").read_bytes()
+        (tmp_path / f"{NAME}{suffix}.npz").write_bytes(whole[: len(whole) // 2])
+    assert main(command("density", tmp_path, tmp_path / "new")) == 2
+    assert f"{NAME}.npz" in capsys.readouterr().err
+
+
+def test_a_folder_that_cannot_be_written_is_one_line(data, tmp_path, capsys):
+    (tmp_path / "taken").write_text("")
+    assert main(command("density", data, tmp_path / "taken" / "new")) == 2
+    error = capsys.readouterr().err
+    assert "could not write" in error
+    assert error.count("\n") == 1

@@ -1,0 +1,119 @@
+import numpy as np
+import pytest
+import torch
+from tiny import PARAMS, make_episodes
+
+from chronoforest.errors import BadCheckpoint
+from chronoforest.models import checkpoint, store
+from chronoforest.models.fit import FITS, Recordings, Run
+
+CPU = torch.device("cpu")
+LEARNED = ("distance", "denoiser", "tracker")
+FIGURES = {
+    "density": {"held_out_unsupported_share"},
+    "distance": {"held_out_rank_correlation", "held_out_median_ratio"},
+    "denoiser": {
+        "held_out_loss",
+        "leaving_unsupported_share",
+        "leaving_jump_share",
+        "arriving_unsupported_share",
+        "arriving_jump_share",
+    },
+    "tracker": {"held_out_action_error"},
+}
+
+
+@pytest.fixture(scope="module")
+def recordings():
+    return Recordings(make_episodes(), make_episodes(seed=1))
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory, recordings):
+    """A folder with all four models, and the figures each fit returned."""
+    folder = tmp_path_factory.mktemp("weights")
+    return folder, {kind: fit(recordings, PARAMS, Run(folder, "tiny", CPU)) for kind, fit in FITS.items()}
+
+
+def tensors_of(folder, kind):
+    return checkpoint.read(store.model_path(folder, kind), kind)[0]
+
+
+def assert_same_weights(one, other, kind):
+    first, second = tensors_of(one, kind), tensors_of(other, kind)
+    assert first.keys() == second.keys()
+    for name, tensor in first.items():
+        assert torch.equal(tensor, second[name]), name
+
+
+def with_density(folder, trained):
+    path = store.model_path(folder, "density")
+    path.write_bytes(store.model_path(trained, "density").read_bytes())
+    return folder
+
+
+@pytest.mark.parametrize("kind", sorted(FITS))
+def test_each_model_is_stored_with_its_figures(kind, trained):
+    folder, figures = trained
+    assert figures[kind].keys() == FIGURES[kind]
+    assert all(np.isfinite(value) for value in figures[kind].values())
+    assert checkpoint.read(store.model_path(folder, kind), kind)[1]["figures"] == figures[kind]
+
+
+@pytest.mark.parametrize("kind", LEARNED)
+def test_the_same_seed_learns_the_same_weights(kind, trained, recordings, tmp_path):
+    folder = with_density(tmp_path, trained[0])
+    torch.manual_seed(99)
+    figures = FITS[kind](recordings, PARAMS, Run(folder, "tiny", CPU))
+    assert figures == trained[1][kind]
+    assert_same_weights(folder, trained[0], kind)
+
+
+@pytest.mark.parametrize("kind", LEARNED)
+def test_an_interrupted_training_is_resumed_to_the_same_weights(
+    kind, trained, recordings, tmp_path, monkeypatch
+):
+    """The interruption comes with the first progress report; what was saved is continued to the bit."""
+    folder = with_density(tmp_path, trained[0])
+    ticks = iter(range(10_000))
+    monkeypatch.setattr("chronoforest.models.train.time.monotonic", lambda: 10.0 * next(ticks))
+
+    def interrupt(report):
+        if report.step < PARAMS.tracker_training.num_steps:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        FITS[kind](recordings, PARAMS, Run(folder, "tiny", CPU, on_progress=interrupt))
+    assert not store.model_path(folder, kind).exists()
+    figures = FITS[kind](recordings, PARAMS, Run(folder, "tiny", CPU, is_resumed=True))
+    assert figures == trained[1][kind]
+    assert_same_weights(folder, trained[0], kind)
+
+
+def test_resuming_a_finished_training_trains_nothing_more(trained, recordings):
+    folder, figures = trained
+    assert (
+        FITS["distance"](recordings, PARAMS, Run(folder, "tiny", CPU, is_resumed=True)) == figures["distance"]
+    )
+
+
+def test_resuming_on_other_recordings_is_refused(trained):
+    others = Recordings(make_episodes(seed=5), make_episodes(seed=1))
+    with pytest.raises(BadCheckpoint, match="data = "):
+        FITS["distance"](others, PARAMS, Run(trained[0], "tiny", CPU, is_resumed=True))
+
+
+def test_starting_from_finished_weights_is_recorded_and_changes_the_outcome(trained, recordings, tmp_path):
+    FITS["tracker"](recordings, PARAMS, Run(tmp_path, "tiny", CPU, init=trained[0]))
+    card = checkpoint.read(store.model_path(tmp_path, "tracker"), "tracker")[1]
+    assert card["started_from"]["data"] == recordings.train.fingerprint
+    mine, first = (tensors_of(folder, "tracker")["body.0.weight"] for folder in (tmp_path, trained[0]))
+    assert not torch.equal(mine, first)
+
+
+def test_a_denoiser_without_a_density_is_refused_before_it_trains(recordings, tmp_path):
+    reports = []
+    with pytest.raises(BadCheckpoint, match=r"no checkpoint at .*density"):
+        FITS["denoiser"](recordings, PARAMS, Run(tmp_path, "tiny", CPU, on_progress=reports.append))
+    assert not reports
+    assert list(tmp_path.iterdir()) == []

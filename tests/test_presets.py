@@ -1,0 +1,59 @@
+from dataclasses import replace
+
+import pytest
+
+from chronoforest.errors import BadCheckpoint, InvalidParameter, UnknownPreset
+from chronoforest.presets import PRESETS, get_preset, load_planner
+
+GIANT = "pointmaze-giant-stitch-v0"
+
+
+@pytest.mark.parametrize("name", sorted(PRESETS))
+def test_a_preset_is_found_by_its_own_name_and_its_parts_fit_together(name):
+    preset = get_preset(name)
+    assert preset.name == name
+    assert preset.weights.name == name
+    window = preset.models.window
+    assert preset.models.denoiser.num_tokens(window.horizon) > 1
+    assert preset.planner.stride == window.stride
+
+
+def test_the_teleport_world_is_directed_in_its_models_and_its_search():
+    for name, preset in PRESETS.items():
+        is_directed = "teleport" in name
+        assert preset.models.distance.is_directed == is_directed
+        assert preset.planner.is_reversible == (not is_directed)
+        assert (preset.models.goals.current_share > 0) == is_directed
+        assert preset.planner.search.uncertainty_weight == (10.0 if is_directed else 0.1)
+
+
+def test_an_unknown_preset_lists_the_known_ones():
+    with pytest.raises(UnknownPreset) as error:
+        load_planner("pointmaze-tiny-stitch-v0")
+    assert all(name in str(error.value) for name in ("'pointmaze-tiny-stitch-v0'", *PRESETS))
+
+
+def test_the_fast_mode_samples_less_and_changes_nothing_that_is_learned():
+    preset = get_preset(GIANT)
+    fast = preset.hurried()
+    assert fast.sampler.num_steps < preset.sampler.num_steps
+    assert fast.planner.search.junction.num_samples < preset.planner.search.junction.num_samples
+    assert fast.models == preset.models
+    junction = replace(fast.planner.search.junction, num_samples=preset.planner.search.junction.num_samples)
+    search = replace(fast.planner.search, junction=junction)
+    assert replace(fast.planner, search=search) == preset.planner
+
+
+def test_an_unknown_mode_is_refused_before_anything_is_loaded(tmp_path):
+    with pytest.raises(InvalidParameter, match="'default' or 'fast', got 'slow'"):
+        load_planner(GIANT, weights=tmp_path, mode="slow")
+
+
+def test_an_unknown_device_is_refused(tmp_path):
+    with pytest.raises(InvalidParameter, match="auto, cpu or cuda, got 'toaster'"):
+        load_planner(GIANT, device="toaster", weights=tmp_path)
+
+
+def test_a_folder_without_weights_says_what_writes_them(tmp_path):
+    with pytest.raises(BadCheckpoint, match="`chronoforest train` writes one"):
+        load_planner(GIANT, weights=tmp_path)
