@@ -1,7 +1,11 @@
 """The closed loop on fakes: an open square and one with a block in it, no torch weights."""
 
+import os
+import subprocess
+import sys
 from functools import cache
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -127,6 +131,33 @@ def test_the_same_seed_gives_the_same_plan_and_another_may_not():
     assert [stats.route for stats in first.rounds] == [stats.route for stats in again.rounds]
     assert first.num_expanded == again.num_expanded
     assert not all(same_paths(first, other) for other in others)
+
+
+def test_the_same_seed_gives_the_same_plan_in_another_process():
+    """Whatever order that process keeps its sets and strings in."""
+    code = (
+        "from fakes import BLOCK, make_planner, scattered_problem; "
+        "result = make_planner(BLOCK).plan(scattered_problem(2, 3, BLOCK), seed=5); "
+        "print([route.path.tolist() for route in result.routes])"
+    )
+    folder = Path(__file__).parent
+    printed = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=folder,
+            env={**os.environ, "PYTHONHASHSEED": hash_seed},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for hash_seed in ("1", "2")
+    }
+    here = make_planner(BLOCK).plan(scattered_problem(2, 3, BLOCK), seed=5)
+    assert printed == {f"{[route.path.tolist() for route in here.routes]}\n".encode()}
+
+
+def test_a_negative_seed_is_refused():
+    with pytest.raises(InvalidParameter, match="seed must be 0 or more, got -1"):
+        make_planner().plan(ROUND_THE_BLOCK, seed=-1)
 
 
 def test_stored_bridge_costs_never_rise_over_rounds():

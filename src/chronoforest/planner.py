@@ -91,10 +91,16 @@ class Planner:
             raise UnknownVariant(variant, choices=VARIANTS)
         if VARIANTS[variant].needs_order and order is None:
             raise InvalidParameter(f"variant {variant!r} needs `order`, for example [['S1', 'W1', 'G1']]")
+        if seed < 0:
+            raise InvalidParameter(f"seed must be 0 or more, got {seed}")
         self._refuse_unsupported(problem)
         loop = ClosedLoop(self.models, self.params, problem, VARIANTS[variant], order, memory, seed)
-        loop.run(stop or MaxRounds(self.params.max_rounds), on_round)
+        loop.run(stop or self._default_stop(problem), on_round)
         return loop.result(self.name, variant, seed)
+
+    def _default_stop(self, problem: Problem) -> MaxRounds:
+        num_legs = problem.num_waypoints + problem.num_agents
+        return MaxRounds(self.params.max_rounds + self.params.rounds_per_leg * (num_legs - 1))
 
     def _refuse_unsupported(self, problem: Problem) -> None:
         margin = self.models.density.margin(problem.anchors)
