@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
+
+import torch
 
 from chronoforest.data.goals import GoalParams
 from chronoforest.errors import InvalidParameter, UnknownPreset
@@ -14,7 +16,9 @@ from chronoforest.models.sampler import SamplerParams
 from chronoforest.models.store import Models, load_models
 from chronoforest.models.train import pick_device
 from chronoforest.planner import Planner, PlannerParams
+from chronoforest.result import PlanResult
 from chronoforest.search.expand import SearchParams
+from chronoforest.types import Problem
 
 WEIGHTS = Path(__file__).parent / "weights"
 
@@ -71,12 +75,26 @@ def get_preset(name: str) -> Preset:
 
 
 class PresetPlanner(Planner):
-    """A planner that knows its preset and all its models, the tracker included."""
+    """A planner that knows its preset and all its models, the tracker included.
 
-    def __init__(self, preset: Preset, models: Models) -> None:
+    It plans on `num_threads` CPU threads whatever torch is set to: rounding depends on their number, and so
+    would the plan; and on a busy machine more threads than free cores are slower than one.
+    """
+
+    def __init__(self, preset: Preset, models: Models, num_threads: int = 1) -> None:
         super().__init__(models, preset.planner, preset.name)
         self.preset = preset
         self.models: Models = models
+        self.num_threads = num_threads
+
+    def plan(self, problem: Problem, **options: Any) -> PlanResult:
+        """`Planner.plan`, on this planner's number of threads."""
+        before = torch.get_num_threads()
+        torch.set_num_threads(self.num_threads)
+        try:
+            return super().plan(problem, **options)
+        finally:
+            torch.set_num_threads(before)
 
 
 def load_planner(
@@ -84,12 +102,16 @@ def load_planner(
     device: str = "cpu",
     weights: str | Path | None = None,
     mode: Literal["default", "fast"] = "default",
+    num_threads: int = 1,
 ) -> PresetPlanner:
     """A planner for a preset, from the weights that ship with the package or from a folder of your own."""
     preset = get_preset(name)
     if mode not in ("default", "fast"):
         raise InvalidParameter(f"mode must be 'default' or 'fast', got {mode!r}")
+    if num_threads < 1:
+        raise InvalidParameter(f"num_threads must be ≥ 1, got {num_threads}")
     if mode == "fast":
         preset = preset.hurried()
     folder = Path(weights) if weights is not None else preset.weights
-    return PresetPlanner(preset, load_models(folder, name, preset.sampler, pick_device(device)))
+    models = load_models(folder, name, preset.sampler, pick_device(device))
+    return PresetPlanner(preset, models, num_threads)

@@ -22,7 +22,8 @@ class PlannerParams:
     world units outside the data's support; `stride` is the steps between frames.
 
     A complete route is challenged by orders that would be shorter if their unmet links cost `optimism` times
-    what the raw distance says; a link is tried in at most `max_challenges` rounds."""
+    what the raw distance says; a link is tried in at most `max_challenges` rounds. Unless told otherwise,
+    planning stops after `max_rounds` and `rounds_per_leg` for every leg beyond the first."""
 
     search: SearchParams = field(default_factory=SearchParams)
     budget: BudgetParams = field(default_factory=BudgetParams)
@@ -34,6 +35,7 @@ class PlannerParams:
     optimism: float = 0.85
     max_challenges: int = 8
     max_rounds: int = 60
+    rounds_per_leg: int = 6
 
     def __post_init__(self) -> None:
         if self.max_rounds < 1 or self.stride < 1 or self.max_challenges < 0:

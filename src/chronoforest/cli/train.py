@@ -75,6 +75,7 @@ def everything(options: Options) -> None:
 def _train(options: TrainOptions, kinds: tuple[str, ...]) -> None:
     from chronoforest.cli.progress import training_bar
     from chronoforest.data.episodes import load
+    from chronoforest.models.cards import write_card
     from chronoforest.models.fit import FITS, Recordings, Run
     from chronoforest.models.train import pick_device
     from chronoforest.presets import get_preset
@@ -91,6 +92,7 @@ def _train(options: TrainOptions, kinds: tuple[str, ...]) -> None:
             command = _command(kind, options)
             run = Run(folder, preset.name, device, options.resume, options.init, command, on_progress)
             figures = FITS[kind](recordings, params, run)
+        write_card(folder)
         shown = ", ".join(f"{name} {value:.4g}" for name, value in figures.items())
         print(f"{folder / kind}.safetensors: {shown}", flush=True)
 

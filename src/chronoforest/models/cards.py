@@ -1,0 +1,44 @@
+"""The card of a weights folder: what made each model, for people to read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from chronoforest.models import checkpoint
+from chronoforest.models.store import KINDS, model_path
+
+CARD = "CARD.md"
+
+
+def write_card(folder: Path) -> Path:
+    """Write CARD.md from the metadata of the models that are there."""
+    cards = [
+        checkpoint.read(model_path(folder, kind), kind)[1]
+        for kind in KINDS
+        if model_path(folder, kind).is_file()
+    ]
+    path = folder / CARD
+    path.write_text("\n".join([f"# {cards[0]['preset']}", *(_section(card) for card in cards)]))
+    return path
+
+
+def _section(card: Mapping[str, Any]) -> str:
+    """One model: its command, seed, data, time and figures."""
+    training = card.get("training") or {}
+    figures = ", ".join(f"{name} {value:.4g}" for name, value in card["figures"].items())
+    rows = {
+        "command": f"`{card['command']}`",
+        "started from": _origin(card.get("started_from")),
+        "seed": training.get("seed", "none needed"),
+        "data": f"training {card['data']}, held out {card['held_out_data']}",
+        "time": f"{card['seconds']} s on {card['device']}",
+        "figures": figures,
+    }
+    lines = [f"| {name} | {value} |" for name, value in rows.items()]
+    return "\n".join(["", f"## {card['kind']}", "", "| | |", "|---|---|", *lines, ""])
+
+
+def _origin(card: Mapping[str, Any] | None) -> str:
+    return f"weights of `{card['command']}`" if card else "random weights"
