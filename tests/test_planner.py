@@ -133,6 +133,7 @@ def test_the_same_seed_gives_the_same_plan_and_another_may_not():
     assert not all(same_paths(first, other) for other in others)
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_plan_in_another_process():
     """Whatever order that process keeps its sets and strings in."""
     code = (

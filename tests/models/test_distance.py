@@ -188,3 +188,13 @@ def test_the_largest_value_is_that_of_the_reach():
     back = math.log1p(-(1 - params.discount) * params.largest_value) / math.log(params.discount)
     assert back == pytest.approx(100.0)
     assert isinstance(ValueNet(DISTANCE, SCALING).params.largest_value, float)
+
+
+@either
+def test_only_a_directed_distance_lets_one_gain_for_free(is_directed):
+    """Codes that lie below the target's in every coordinate cost nothing when only excess counts."""
+    net = make_distance(is_directed).net
+    target = net.encode(torch.as_tensor(places(), dtype=torch.float32))
+    below = (target[..., -1:, :] - 1.0).expand_as(target)
+    assert (net.norms(below, target).max() < 0.01) == is_directed
+    assert net.norms(below + 2.0, target).min() > 1.0

@@ -168,3 +168,23 @@ def test_an_empty_query_gives_no_segments():
 def test_parameters_out_of_range_are_refused(broken):
     with pytest.raises(InvalidParameter, match="got"):
         SamplerParams(**broken)
+
+
+@pytest.mark.parametrize("is_incoming", [False, True])
+def test_the_network_is_told_that_the_boundary_is_clean_and_the_rest_is_not(is_incoming):
+    """The boundary is the first token of a segment that leaves and the last of one that arrives."""
+    seen = []
+
+    class Watched(Ideal):
+        def forward(self, tokens, levels):
+            seen.append((tokens.clone(), levels.clone()))
+            return super().forward(tokens, levels)
+
+    asked = query(is_incoming=is_incoming)
+    sampled(SegmentSampler(Watched(), Homing(), PARAMS), asked)
+    boundary = SCALING.normalise(torch.as_tensor(asked.boundary, dtype=torch.float32))
+    clean, noisy = (-1, slice(0, -1)) if is_incoming else (0, slice(1, None))
+    for tokens, levels in seen:
+        assert (levels[:, clean] == 0).all()
+        assert (levels[:, noisy] > 0).all()
+        torch.testing.assert_close(tokens[:, clean].reshape(len(asked), -1, 2)[:, 0], boundary)
