@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from fakes import SPEED, EuclideanDistance, WindDistance
 
-from chronoforest.search.meeting import meet
+from chronoforest.search.meeting import Frames, meet
 from chronoforest.search.tree import Representatives, Tree
 from chronoforest.types import Pair
 
@@ -27,8 +27,11 @@ def random_tree(anchor, seed, distance, is_incoming=False):
 
 
 def met(source, target, radius=RADIUS):
-    rows = (np.arange(len(tree.frame_node)) for tree in (source, target))
-    return meet(PAIR, source, target, *rows, radius, SPEED)
+    return meet(PAIR, all_of(source), all_of(target), radius, SPEED)
+
+
+def all_of(tree):
+    return Frames(tree, np.arange(len(tree.frame_node)))
 
 
 def all_bridges(source, target):
@@ -69,9 +72,8 @@ def test_only_the_frames_asked_about_may_meet():
         codes = tree.distance.encode(segment[:, 1:])
         cost = tree.outward(tree.codes, codes[:, -1])
         tree.append(Representatives(np.array([0]), segment, codes, np.ones(1), cost))
-    everything = np.arange(HORIZON + 1)
-    assert meet(PAIR, source, target, everything, everything, 1.0, SPEED) is not None
-    assert meet(PAIR, source, target, everything, np.array([0]), 1.0, SPEED) is None
+    assert met(source, target, radius=1.0) is not None
+    assert meet(PAIR, all_of(source), Frames(target, np.array([0])), 1.0, SPEED) is None
 
 
 def test_the_wind_decides_in_which_direction_neighbours_can_meet():

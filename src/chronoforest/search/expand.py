@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from chronoforest.errors import InvalidParameter
 from chronoforest.search.junction import JunctionParams, Leaf, look_ahead
-from chronoforest.search.meeting import meet
+from chronoforest.search.meeting import Frames, meet
 from chronoforest.search.scoring import Ranking, bridge_cost, rank_leaves, temporal_ranking
 from chronoforest.search.tree import Forest, Tree
 from chronoforest.types import (
@@ -241,8 +241,7 @@ def _meetings(
     found = []
     fresh = tree.frames_of(rows)
     for pair, partner in forest.partners(tree):
-        others = np.arange(len(partner.frame_node))
-        is_source = forest.sides(pair)[0] is tree
-        sides = (tree, partner, fresh, others) if is_source else (partner, tree, others, fresh)
-        found.append(meet(pair, *sides, params.meeting_steps, models.step_length))  # type: ignore[call-arg]
+        near, far = Frames(tree, fresh), Frames(partner, np.arange(len(partner.frame_node)))
+        source, target = (near, far) if forest.sides(pair)[0] is tree else (far, near)
+        found.append(meet(pair, source, target, params.meeting_steps, models.step_length))
     return [meeting for meeting in found if meeting is not None]

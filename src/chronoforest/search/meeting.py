@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.spatial import cKDTree
 
@@ -9,28 +11,32 @@ from chronoforest.search.tree import Tree
 from chronoforest.types import FloatArray, IntArray, Meeting, Pair
 
 
-def meet(
-    pair: Pair,
-    source: Tree,
-    target: Tree,
-    source_frames: IntArray,
-    target_frames: IntArray,
-    radius: float,
-    step_length: float,
-) -> Meeting | None:
+@dataclass(frozen=True)
+class Frames:
+    """Some frame rows of a tree."""
+
+    tree: Tree
+    rows: IntArray
+
+    @property
+    def state(self) -> FloatArray:
+        """[n, 2] places."""
+        return self.tree.frame_state[self.rows]
+
+
+def meet(pair: Pair, source: Frames, target: Frames, radius: float, step_length: float) -> Meeting | None:
     """The cheapest g(u) + d(u, v) + g(v) among frames within `radius` steps of each other, if any.
 
     Nobody covers more than `step_length` units in a step, so frames farther apart than radius · step_length
     need no look.
     """
-    near = _close_pairs(
-        source.frame_state[source_frames], target.frame_state[target_frames], radius * step_length
-    )
+    near = _close_pairs(source.state, target.state, radius * step_length)
     if len(near) == 0:
         return None
-    u, v = source_frames[near[:, 0]], target_frames[near[:, 1]]
-    gap = source.distance.between(source.frame_codes[u], target.frame_codes[v])
-    cost = np.where(gap <= radius, source.frame_cost[u] + gap + target.frame_cost[v], np.inf)
+    u, v = source.rows[near[:, 0]], target.rows[near[:, 1]]
+    out, into = source.tree, target.tree
+    gap = out.distance.between(out.frame_codes[u], into.frame_codes[v])
+    cost = np.where(gap <= radius, out.frame_cost[u] + gap + into.frame_cost[v], np.inf)
     best = int(np.argmin(cost))
     if not np.isfinite(cost[best]):
         return None
