@@ -23,7 +23,7 @@ IntArray = NDArray[np.int64]
 ScalarOrArray = TypeVar("ScalarOrArray", float, FloatArray)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Problem:
     """Who starts where, must end where, and what has to be visited by someone.
 

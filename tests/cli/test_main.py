@@ -1,6 +1,5 @@
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -32,9 +31,7 @@ def test_help_does_not_wait_for_heavy_imports():
         "import sys; from chronoforest.cli import main; main(['--help']); "
         "sys.exit(any(name in sys.modules for name in ('torch', 'ogbench', 'mujoco', 'matplotlib', 'scipy')))"
     )
-    began = time.perf_counter()
     assert subprocess.run([sys.executable, "-c", code], check=False, capture_output=True).returncode == 0
-    assert time.perf_counter() - began < 3
 
 
 def test_an_unknown_command_is_one_line(capsys):

@@ -79,10 +79,11 @@ class Run:
     command: str = ""
     on_progress: ProgressCallback | None = None
 
-    def about(self, kind: str, recordings: Recordings) -> dict[str, Any]:
+    def about(self, kind: str, recordings: Recordings, params: ModelParams) -> dict[str, Any]:
         """What identifies a run."""
         return {
             "model": kind,
+            "settings": asdict(getattr(params, kind)),
             "preset": self.preset,
             "data": recordings.train.fingerprint,
             "started_from": self.origin(kind),
@@ -120,7 +121,7 @@ def fit_distance_model(recordings: Recordings, params: ModelParams, run: Run) ->
         batch = params.distance_training.batch
         return learner.loss(draw_transitions(tracks, actions, batch, params.goals))
 
-    _train("distance", learner, draw_loss, learner.averages, params.distance_training, recordings, run)
+    _train("distance", learner, draw_loss, learner.averages, recordings, params, run)
     net = learner.value_average.cpu()
     tensors = checkpoint.compact(net)
     pairs = calibration.draw_step_pairs(recordings.held_out.xy.astype(float), params.calibration)
@@ -164,7 +165,7 @@ def fit_denoiser_model(recordings: Recordings, params: ModelParams, run: Run) ->
         return denoising_loss(pair.net, *drawn, signal)
 
     averages = [(pair.net, pair.average)]
-    _train("denoiser", pair, draw_loss, lambda: averages, params.denoiser_training, recordings, run)
+    _train("denoiser", pair, draw_loss, lambda: averages, recordings, params, run)
     net = pair.average
     assert isinstance(net, Denoiser)
     tensors = checkpoint.compact(net)
@@ -207,7 +208,7 @@ def fit_tracker_model(recordings: Recordings, params: ModelParams, run: Run) -> 
     def draw_loss() -> torch.Tensor:
         return learner.loss(draw_steps(observations, actions, params.tracker_training.batch, params.tracker))
 
-    _train("tracker", learner, draw_loss, learner.averages, params.tracker_training, recordings, run)
+    _train("tracker", learner, draw_loss, learner.averages, recordings, params, run)
     actor = learner.actor_average.cpu()
     tensors = checkpoint.compact(actor)
     torch.manual_seed(0)
@@ -247,12 +248,14 @@ def _train(
     module: nn.Module,
     draw_loss: Callable[[], torch.Tensor],
     averages: Callable[[], list[tuple[nn.Module, nn.Module]]],
-    params: TrainParams,
     recordings: Recordings,
+    params: ModelParams,
     run: Run,
 ) -> None:
     """Run the loop to its end, continuing a saved run where asked."""
-    training = Training(module, draw_loss, averages, params, run.device, run.about(kind, recordings))
+    pace: TrainParams = getattr(params, f"{kind}_training")
+    about = run.about(kind, recordings, params)
+    training = Training(module, draw_loss, averages, pace, run.device, about)
     path = run.folder / f"{kind}.training.safetensors"
     if run.is_resumed and path.is_file():
         training.resume(path)
