@@ -182,10 +182,14 @@ class ClosedLoop:
         return tuple(pair for pair in pairs if self.forest.has(pair))
 
     def _challengers(self) -> tuple[Pair, ...]:
-        """Unmet links of an order that would beat the complete route if they cost what one may hope.
+        """Links that can still change the answer.
 
-        Only these can still change the answer: a better estimate of any other leg cannot.
+        First those of the route itself that look like a detour; then the unmet links of an order that would
+        beat the route if they cost what one may hope.
         """
+        doubtful = self._doubtful_links()
+        if doubtful:
+            return self._challenge(doubtful)
         met = self.bridges.met_cost
         hope = np.where(np.isfinite(met), met, self.params.optimism * self.guess)
         for link in np.argwhere(~np.isfinite(met)):
@@ -195,7 +199,21 @@ class ClosedLoop:
         rival = self.solver(hoped.cost, self.problem, self.route)
         if rival.orders == self.route.orders:
             return ()
-        pairs = tuple(link for link in hoped.links_of(rival.legs) if link not in self.bridges.meetings)
+        return self._challenge(
+            tuple(link for link in hoped.links_of(rival.legs) if link not in self.bridges.meetings)
+        )
+
+    def _doubtful_links(self) -> tuple[Pair, ...]:
+        """Links of the complete route whose bridge takes much longer than the evidence says is possible."""
+        met = self.bridges.met_cost
+        return tuple(
+            link
+            for link in self.hops(met).links_of(self.route.legs)
+            if self.challenges[link] < self.params.max_doubts
+            and met[link.source, link.target] > self.params.doubt * self.guess[link.source, link.target]
+        )
+
+    def _challenge(self, pairs: tuple[Pair, ...]) -> tuple[Pair, ...]:
         self.challenges.update(leg for pair in pairs for leg in self._directions(pair))
         return pairs
 

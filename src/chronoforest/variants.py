@@ -22,8 +22,11 @@ class PlannerParams:
     world units outside the data's support; `stride` is the steps between frames.
 
     A complete route is challenged by orders that would be shorter if their unmet links cost `optimism` times
-    what the raw distance says; a link is tried in at most `max_challenges` rounds. Unless told otherwise,
-    planning stops after `max_rounds` and `rounds_per_leg` for every leg beyond the first."""
+    what the raw distance says, in at most `max_challenges` rounds for a link; and by its own links where the
+    bridge found takes more than `doubt` times what the raw distance says, in at most `max_doubts` rounds.
+    Unless told otherwise, planning stops after `max_rounds` and `rounds_per_leg` for every leg beyond the
+    first.
+    """
 
     search: SearchParams = field(default_factory=SearchParams)
     budget: BudgetParams = field(default_factory=BudgetParams)
@@ -33,6 +36,8 @@ class PlannerParams:
     anchor_tolerance: float = 0.5
     stride: int = 5
     optimism: float = 0.85
+    doubt: float = 1.2
+    max_doubts: int = 3
     max_challenges: int = 8
     max_rounds: int = 60
     rounds_per_leg: int = 6
