@@ -35,7 +35,7 @@ class PlannerParams:
     is_reversible: bool = True
     anchor_tolerance: float = 0.5
     stride: int = 5
-    optimism: float = 0.85
+    optimism: float = 0.75
     doubt: float = 1.2
     max_doubts: int = 3
     max_challenges: int = 8
