@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import copy
 import time
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import Protocol
 
@@ -23,6 +22,7 @@ from chronoforest.routing.solver import AutoSolver, FixedOrder, order_from_names
 from chronoforest.search.expand import Expansion, SearchModels, expand, revisit, root_leaves
 from chronoforest.search.tree import Forest, Tree, plant
 from chronoforest.types import (
+    BoolArray,
     Calibration,
     Density,
     Distance,
@@ -140,7 +140,7 @@ class ClosedLoop:
         self._learn(revisit(self.forest, self.models, self.params.search))
         self.route = self.solver(self.hops(self.bridges.cost).cost, problem, None)
         self.accepted: frozenset[Pair] = frozenset()
-        self.challenges: Counter[Pair] = Counter()
+        self.num_tries = np.zeros(self.guess.shape, dtype=np.int64)
         self.rounds: list[RoundStats] = []
         self.num_expanded = 0
 
@@ -184,38 +184,31 @@ class ClosedLoop:
     def _challengers(self) -> tuple[Pair, ...]:
         """Links that can still change the answer.
 
-        First those of the route itself that look like a detour; then the unmet links of an order that would
-        beat the route if they cost what one may hope.
+        First those of the route itself whose bridge looks like a detour; then, of an order that would beat
+        the route if its open links cost what one may hope, those open links. A link is open while it is not
+        met, or met by what looks like a detour, and has not been tried too often.
         """
-        doubtful = self._doubtful_links()
+        met = self.bridges.met_cost
+        is_met = np.isfinite(met)
+        is_detour = is_met & (met > self.params.doubt * self.guess)
+        own = self.hops(met).links_of(self.route.legs)
+        doubtful = self._challenge(own, is_detour & (self.num_tries < self.params.max_doubts))
         if doubtful:
-            return self._challenge(doubtful)
-        met = self.bridges.met_cost
-        hope = np.where(np.isfinite(met), met, self.params.optimism * self.guess)
-        for link in np.argwhere(~np.isfinite(met)):
-            if self.challenges[Pair(*map(int, link))] >= self.params.max_challenges:
-                hope[tuple(link)] = np.inf
-        hoped = self.hops(hope)
+            return doubtful
+        is_open = (~is_met | is_detour) & (self.num_tries < self.params.max_challenges)
+        hope = np.where(is_met, 1.0, self.params.optimism) * self.guess
+        hoped = self.hops(np.where(is_open, hope, met))
         rival = self.solver(hoped.cost, self.problem, self.route)
-        if rival.orders == self.route.orders:
-            return ()
-        return self._challenge(
-            tuple(link for link in hoped.links_of(rival.legs) if link not in self.bridges.meetings)
+        return (
+            () if rival.orders == self.route.orders else self._challenge(hoped.links_of(rival.legs), is_open)
         )
 
-    def _doubtful_links(self) -> tuple[Pair, ...]:
-        """Links of the complete route whose bridge takes much longer than the evidence says is possible."""
-        met = self.bridges.met_cost
-        return tuple(
-            link
-            for link in self.hops(met).links_of(self.route.legs)
-            if self.challenges[link] < self.params.max_doubts
-            and met[link.source, link.target] > self.params.doubt * self.guess[link.source, link.target]
-        )
-
-    def _challenge(self, pairs: tuple[Pair, ...]) -> tuple[Pair, ...]:
-        self.challenges.update(leg for pair in pairs for leg in self._directions(pair))
-        return pairs
+    def _challenge(self, links: Iterable[Pair], is_open: BoolArray) -> tuple[Pair, ...]:
+        """The open ones among some links; that they are tried is remembered."""
+        chosen = tuple(link for link in links if is_open[link.source, link.target])
+        for leg in (leg for link in chosen for leg in self._directions(link)):
+            self.num_tries[leg.source, leg.target] += 1
+        return chosen
 
     def _learn(self, evidence: Evidence) -> None:
         """Take in what a round found; a meeting costs what its walkable bridge takes."""

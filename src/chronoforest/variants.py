@@ -21,9 +21,10 @@ class PlannerParams:
     have been made backward, so that one tree serves both directions; an anchor may lie `anchor_tolerance`
     world units outside the data's support; `stride` is the steps between frames.
 
-    A complete route is challenged by orders that would be shorter if their unmet links cost `optimism` times
-    what the raw distance says, in at most `max_challenges` rounds for a link; and by its own links where the
-    bridge found takes more than `doubt` times what the raw distance says, in at most `max_doubts` rounds.
+    A bridge that takes more than `doubt` times what the raw distance says looks like a detour. A complete
+    route is challenged by its own detours, in at most `max_doubts` rounds for a link; and by orders that
+    would be shorter if their detours cost what the raw distance says and their unmet links `optimism` times
+    that, in at most `max_challenges` rounds for a link.
     Unless told otherwise, planning stops after `max_rounds` and `rounds_per_leg` for every leg beyond the
     first.
     """
