@@ -199,9 +199,10 @@ class ClosedLoop:
         hope = np.where(is_met, 1.0, self.params.optimism) * self.guess
         hoped = self.hops(np.where(is_open, hope, met))
         rival = self.solver(hoped.cost, self.problem, self.route)
-        return (
-            () if rival.orders == self.route.orders else self._challenge(hoped.links_of(rival.legs), is_open)
-        )
+        settled = self.solver(self.hops(met).cost, self.problem, self.route)
+        if rival.orders == settled.orders:
+            return ()
+        return self._challenge(hoped.links_of(rival.legs), is_open)
 
     def _challenge(self, links: Iterable[Pair], is_open: BoolArray) -> tuple[Pair, ...]:
         """The open ones among some links; that they are tried is remembered."""
