@@ -61,6 +61,14 @@ def draw_transitions(
     )
 
 
+def displacements(tracks: torch.Tensor, longest: float) -> torch.Tensor:
+    """[E, T, D] → [E, T, D] what every step moved, as a stand-in for actions; 0 at the end of a recording
+    and where a step is longer than `longest`: where a jump ends is luck, not a choice."""
+    moved = torch.diff(tracks, dim=1, append=tracks[:, -1:])
+    is_choice = moved.norm(dim=-1, keepdim=True) <= longest
+    return moved * is_choice
+
+
 def _draw_goals(
     episode: torch.Tensor, step: torch.Tensor, num_episodes: int, num_steps: int, params: GoalParams
 ) -> tuple[torch.Tensor, torch.Tensor]:

@@ -43,7 +43,8 @@ class DenoiserParams:
 class Denoiser(nn.Module):
     """x̂_0 = f(X_t, levels): tokens [n, t, frames × dims] and their noise levels [n, t] → clean tokens.
 
-    Frames are normalised by `scaling`, which travels with the weights.
+    Frames are normalised by `scaling`, which travels with the weights. While training on CUDA the blocks
+    run in bfloat16, the layers before and after them in float32.
     """
 
     def __init__(self, params: DenoiserParams, horizon: int, scaling: Scaling) -> None:
@@ -64,9 +65,10 @@ class Denoiser(nn.Module):
     def forward(self, tokens: torch.Tensor, levels: torch.Tensor) -> torch.Tensor:
         """Shapes as the class says."""
         hidden = self.embed(tokens) + self.position + self.level(_waves(levels, self.params.width))
-        for block in self.blocks:
-            hidden = block(hidden)
-        clean: torch.Tensor = self.head(self.norm(hidden))
+        with torch.autocast("cuda", torch.bfloat16, enabled=self.training and hidden.is_cuda):
+            for block in self.blocks:
+                hidden = block(hidden)
+        clean: torch.Tensor = self.head(self.norm(hidden.float()))
         return clean
 
 

@@ -5,18 +5,17 @@ from __future__ import annotations
 import copy
 import math
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import nn
-from torch.nn import functional
 
 from chronoforest.data.goals import Transitions
 from chronoforest.data.scaling import Scaling
 from chronoforest.errors import InvalidParameter
+from chronoforest.models.stacked import StackedMLP
 from chronoforest.types import FloatArray
 
 
@@ -27,6 +26,8 @@ class DistanceParams:
     is_directed: V = −‖ReLU(ψ(s) − φ(g))‖ instead of −‖φ(s) − φ(g)‖.
     averages_luck: regress Q(s, a, g) and fit V to it by expectile, so that only the choice of action is
     optimised, never the luck of a transition; otherwise V is backed up by expectile directly.
+    acts_by_moving: the action of Q is what the step moved instead of the recorded action, for bodies whose
+    motors say little about where they go and for recordings without actions.
     reach: largest distance in steps that can be stated; V is clamped there so that the logarithm exists.
     """
 
@@ -34,6 +35,7 @@ class DistanceParams:
     action_dim: int = 2
     is_directed: bool = False
     averages_luck: bool = True
+    acts_by_moving: bool = False
     discount: float = 0.995
     expectile: float = 0.95
     num_features: int = 32
@@ -57,30 +59,9 @@ class DistanceParams:
         """‖·‖ at `reach` steps: (1 − γ^reach) / (1 − γ)."""
         return (1.0 - self.discount**self.reach) / (1.0 - self.discount)
 
-
-class StackedMLP(nn.Module):
-    """Several networks of one shape evaluated together: [n, inputs] → [members, n, outputs]."""
-
-    def __init__(self, members: int, inputs: int, params: DistanceParams, outputs: int) -> None:
-        super().__init__()
-        sizes = [inputs, *[params.width] * params.num_layers, outputs]
-        self.weights = nn.ParameterList(_uniform(members, a, b, a) for a, b in pairwise(sizes))
-        self.biases = nn.ParameterList(_uniform(members, 1, b, a) for a, b in pairwise(sizes))
-        self.scales = nn.ParameterList(torch.ones(members, 1, size) for size in sizes[1:-1])
-        self.shifts = nn.ParameterList(torch.zeros(members, 1, size) for size in sizes[1:-1])
-
-    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
-        """Linear, GELU, LayerNorm for every layer but the last."""
-        hidden = inputs.expand(len(self.weights[0]), *inputs.shape)
-        layers = zip(self.weights[:-1], self.biases[:-1], self.scales, self.shifts, strict=True)
-        for weight, bias, scale, shift in layers:
-            hidden = functional.gelu(torch.baddbmm(bias, hidden, weight))
-            hidden = torch.addcmul(shift, functional.layer_norm(hidden, hidden.shape[-1:]), scale)
-        return torch.baddbmm(self.biases[-1], hidden, self.weights[-1])
-
-
-def _uniform(members: int, rows: int, columns: int, fan_in: int) -> torch.Tensor:
-    return (2.0 * torch.rand(members, rows, columns) - 1.0) * fan_in**-0.5
+    def layers(self, inputs: int, outputs: int) -> list[int]:
+        """Sizes of a network's layers."""
+        return [inputs, *[self.width] * self.num_layers, outputs]
 
 
 class StateFeatures(nn.Module):
@@ -112,7 +93,9 @@ class ValueNet(nn.Module):
         self.params = params
         self.num_roles = 2 if params.is_directed else 1
         self.features = StateFeatures(params, scaling)
-        self.encoders = StackedMLP(2 * self.num_roles, self.features.num_outputs, params, params.latent)
+        self.encoders = StackedMLP(
+            2 * self.num_roles, params.layers(self.features.num_outputs, params.latent)
+        )
 
     def encode(self, states: torch.Tensor) -> torch.Tensor:
         """[n, D] → [n, 2, roles, latent]."""
@@ -152,7 +135,7 @@ class DistanceLearner(nn.Module):
         self.value_average = copy.deepcopy(self.value).requires_grad_(False)
         if params.averages_luck:
             inputs = 2 * self.value.features.num_outputs + params.action_dim
-            self.action_value = StackedMLP(2, inputs, params, 1)
+            self.action_value = StackedMLP(2, params.layers(inputs, 1))
             self.action_value_average = copy.deepcopy(self.action_value).requires_grad_(False)
 
     def averages(self) -> list[tuple[nn.Module, nn.Module]]:

@@ -15,7 +15,7 @@ import torch
 from torch import nn
 
 from chronoforest.data.episodes import Episodes
-from chronoforest.data.goals import GoalParams, draw_transitions
+from chronoforest.data.goals import GoalParams, displacements, draw_transitions
 from chronoforest.data.scaling import Scaling
 from chronoforest.data.windows import WindowParams
 from chronoforest.models import calibration, checkpoint, schedule, store
@@ -25,7 +25,7 @@ from chronoforest.models.density import DensityParams, GridDensity, fit_density
 from chronoforest.models.distance import DistanceLearner, DistanceParams, TemporalDistance
 from chronoforest.models.sampler import SamplerParams, SegmentSampler
 from chronoforest.models.tracker import TrackerLearner, TrackerParams, draw_steps
-from chronoforest.models.train import ProgressCallback, Training, TrainParams
+from chronoforest.models.train import ProgressCallback, Training, TrainParams, compiled
 from chronoforest.types import FloatArray, Query
 
 Figures = dict[str, float]
@@ -116,10 +116,13 @@ def fit_distance_model(recordings: Recordings, params: ModelParams, run: Run) ->
     learner = DistanceLearner(params.distance, Scaling.fit(recordings.train.xy)).to(run.device)
     _start_from(run, "distance", learner.value, learner.value_average)
     tracks, actions = _on_device(recordings.train, run.device)
+    if params.distance.acts_by_moving:
+        actions = displacements(tracks, params.density.jump)
+    loss = compiled(learner.loss, run.device)
 
     def draw_loss() -> torch.Tensor:
         batch = params.distance_training.batch
-        return learner.loss(draw_transitions(tracks, actions, batch, params.goals))
+        return loss(draw_transitions(tracks, actions, batch, params.goals))
 
     _train("distance", learner, draw_loss, learner.averages, recordings, params, run)
     net = learner.value_average.cpu()
@@ -158,11 +161,12 @@ def fit_denoiser_model(recordings: Recordings, params: ModelParams, run: Run) ->
     _start_from(run, "denoiser", pair.net, pair.average)
     tracks = pair.net.scaling.normalise(_on_device(recordings.train, run.device)[0])  # type: ignore[union-attr, operator]
     signal = schedule.signal_table(run.device)
+    loss = compiled(denoising_loss, run.device)
 
     def draw_loss() -> torch.Tensor:
         batch = params.denoiser_training.batch
         drawn = draw_batch(tracks, batch, params.window, params.denoiser, params.level_mix)
-        return denoising_loss(pair.net, *drawn, signal)
+        return loss(pair.net, *drawn, signal)
 
     averages = [(pair.net, pair.average)]
     _train("denoiser", pair, draw_loss, lambda: averages, recordings, params, run)
@@ -205,8 +209,10 @@ def fit_tracker_model(recordings: Recordings, params: ModelParams, run: Run) -> 
     observations = torch.as_tensor(recordings.train.observations, device=run.device)
     actions = torch.as_tensor(recordings.train.actions, device=run.device)
 
+    loss = compiled(learner.loss, run.device)
+
     def draw_loss() -> torch.Tensor:
-        return learner.loss(draw_steps(observations, actions, params.tracker_training.batch, params.tracker))
+        return loss(draw_steps(observations, actions, params.tracker_training.batch, params.tracker))
 
     _train("tracker", learner, draw_loss, learner.averages, recordings, params, run)
     actor = learner.actor_average.cpu()

@@ -1,0 +1,46 @@
+"""Several small networks of one shape, evaluated as one batch of matrix products."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+
+class StackedMLP(nn.Module):
+    """Networks with layers of the given sizes: [n, sizes[0]] → [members, n, sizes[-1]].
+
+    Every layer but the last is linear, activation and, with has_norm, LayerNorm.
+    """
+
+    def __init__(
+        self,
+        members: int,
+        sizes: Sequence[int],
+        activation: Callable[[torch.Tensor], torch.Tensor] = functional.gelu,
+        has_norm: bool = True,
+    ) -> None:
+        super().__init__()
+        self.activation = activation
+        self.weights = nn.ParameterList(_uniform(members, a, b, a) for a, b in pairwise(sizes))
+        self.biases = nn.ParameterList(_uniform(members, 1, b, a) for a, b in pairwise(sizes))
+        normed = sizes[1:-1] if has_norm else ()
+        self.scales = nn.ParameterList(torch.ones(members, 1, size) for size in normed)
+        self.shifts = nn.ParameterList(torch.zeros(members, 1, size) for size in normed)
+
+    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+        """Shapes as the class says."""
+        hidden = inputs.expand(len(self.weights[0]), *inputs.shape)
+        for layer, (weight, bias) in enumerate(zip(self.weights[:-1], self.biases[:-1], strict=True)):
+            hidden = self.activation(torch.baddbmm(bias, hidden, weight))
+            if len(self.scales) > 0:
+                normed = functional.layer_norm(hidden, hidden.shape[-1:])
+                hidden = torch.addcmul(self.shifts[layer], normed, self.scales[layer])
+        return torch.baddbmm(self.biases[-1], hidden, self.weights[-1])
+
+
+def _uniform(members: int, rows: int, columns: int, fan_in: int) -> torch.Tensor:
+    return (2.0 * torch.rand(members, rows, columns) - 1.0) * fan_in**-0.5
