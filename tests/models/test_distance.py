@@ -8,13 +8,7 @@ from tiny import DISTANCE, SCALING, make_distance
 
 from chronoforest.data.goals import Transitions
 from chronoforest.errors import InvalidParameter
-from chronoforest.models.distance import (
-    DistanceLearner,
-    DistanceParams,
-    StackedMLP,
-    ValueNet,
-    expectile_loss,
-)
+from chronoforest.models.distance import DistanceLearner, DistanceParams, ValueNet, expectile_loss
 
 either = pytest.mark.parametrize("is_directed", [False, True])
 
@@ -120,20 +114,6 @@ def test_codes_hold_two_twins_and_a_role_for_each_end(is_directed):
     codes = net.encode(torch.zeros(5, 2))
     assert codes.shape == (5, 2, 2 if is_directed else 1, DISTANCE.latent)
     assert not torch.allclose(codes[:, 0], codes[:, 1])
-
-
-def test_stacked_networks_are_what_they_would_be_alone():
-    torch.manual_seed(0)
-    stack = StackedMLP(3, 5, DISTANCE, 2)
-    inputs = torch.randn(7, 5)
-    together = stack(inputs)
-    for member in range(3):
-        hidden = inputs
-        for k in range(DISTANCE.num_layers):
-            hidden = torch.nn.functional.gelu(hidden @ stack.weights[k][member] + stack.biases[k][member])
-            hidden = torch.nn.functional.layer_norm(hidden, hidden.shape[-1:])
-        alone = hidden @ stack.weights[-1][member] + stack.biases[-1][member]
-        torch.testing.assert_close(together[member], alone, atol=1e-5, rtol=1e-4)
 
 
 def test_an_expectile_above_a_half_punishes_pessimism():
