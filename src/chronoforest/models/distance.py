@@ -26,6 +26,8 @@ class DistanceParams:
     is_directed: V = −‖ReLU(ψ(s) − φ(g))‖ instead of −‖φ(s) − φ(g)‖.
     averages_luck: regress Q(s, a, g) and fit V to it by expectile, so that only the choice of action is
     optimised, never the luck of a transition; otherwise V is backed up by expectile directly.
+    acts_by_moving: the action of Q is what the step moved instead of the recorded action, for bodies whose
+    motors say little about where they go and for recordings without actions.
     reach: largest distance in steps that can be stated; V is clamped there so that the logarithm exists.
     """
 
@@ -33,6 +35,7 @@ class DistanceParams:
     action_dim: int = 2
     is_directed: bool = False
     averages_luck: bool = True
+    acts_by_moving: bool = False
     discount: float = 0.995
     expectile: float = 0.95
     num_features: int = 32
