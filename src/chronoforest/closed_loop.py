@@ -10,9 +10,9 @@ from typing import Protocol
 
 import numpy as np
 
-from chronoforest.assembly import Walkways, joined, resample
+from chronoforest.assembly import Bridge, Walkways, joined, resample
 from chronoforest.models.sampler import SegmentSampler
-from chronoforest.pictures import Support, TreePicture
+from chronoforest.pictures import Snapshot, Support, TreePicture
 from chronoforest.result import Certificate, PlanResult
 from chronoforest.routing.acceptance import accept, is_complete, unmet
 from chronoforest.routing.bridges import Bridges, Closure
@@ -41,6 +41,7 @@ from chronoforest.types import (
 from chronoforest.variants import PlannerParams, Variant
 
 RoundObserver = Callable[[RoundStats, Problem], None]
+SnapshotObserver = Callable[[Snapshot], None]
 
 
 class PlanningModels(Protocol):
@@ -152,7 +153,12 @@ class ClosedLoop:
             return FixedOrder(solver(self.guess, self.problem, None))
         return solver
 
-    def run(self, stop: StopCriterion, on_round: RoundObserver | None) -> None:
+    def run(
+        self,
+        stop: StopCriterion,
+        on_round: RoundObserver | None,
+        on_snapshot: SnapshotObserver | None = None,
+    ) -> None:
         """The paper's loop: route, acceptance, budget, expansion, evidence, until nothing is left to ask."""
         waiting = root_leaves(self.forest, self.route.legs)
         while True:
@@ -168,6 +174,8 @@ class ClosedLoop:
             self._record(found, pairs, all_hop)
             if on_round is not None:
                 on_round(self.rounds[-1], self.problem)
+            if on_snapshot is not None:
+                on_snapshot(self.snapshot())
         self._take_best_complete()
         self.memory.remember(self.forest)
 
@@ -248,6 +256,19 @@ class ClosedLoop:
         if np.isfinite(best.cost(met)):
             self.route, self.accepted = best, frozenset(best.legs)
 
+    def snapshot(self) -> Snapshot:
+        """What the search looks like after the last round."""
+        met = self.hops(self.bridges.met_cost)
+        stats = self.rounds[-1]
+        return Snapshot(
+            problem=self.problem,
+            stats=stats,
+            trees=self._tree_pictures(),
+            bridge_cost=self.bridges.cost,
+            meetings={link: self._meeting_place(link) for link in self.bridges.meetings},
+            paths={leg: _path_along(self._walkable(leg, met)) for leg in stats.accepted},
+        )
+
     def result(self, preset: str, variant: str, seed: int) -> PlanResult:
         """Assemble the routes from the accepted bridges."""
         met = self.hops(self.bridges.met_cost)
@@ -272,7 +293,7 @@ class ClosedLoop:
             certificate=Certificate(
                 certificate.bound, certificate.margin, certificate.premises_hold, certificate.is_exact
             ),
-            trees=tuple(TreePicture(names[tree.anchor], tree.segments()) for tree in self.forest.trees),
+            trees=self._tree_pictures(),
             meetings=self._meeting_places(met),
             support=self.support,
         )
@@ -287,8 +308,8 @@ class ClosedLoop:
                 parts.append(self._best_effort(leg))
                 raw_length += path_length(parts[-1])
                 break
-            bridges = [self.walkways.bridges[link] for link in met.links(leg)]
-            parts.append(joined([bridge.path for bridge in bridges])[0])
+            bridges = self._walkable(leg, met)
+            parts.append(_path_along(bridges))
             raw_length += sum(bridge.raw_length for bridge in bridges)
         path, stops = joined(parts)
         return Plan(
@@ -298,6 +319,10 @@ class ClosedLoop:
             raw_length=raw_length,
             stops=stops,
         )
+
+    def _walkable(self, leg: Pair, met: Closure) -> list[Bridge]:
+        """The bridges that a met leg runs over."""
+        return [self.walkways.bridges[link] for link in met.links(leg)]
 
     def _best_effort(self, leg: Pair) -> FloatArray:
         """The way to the outgoing tree's node that looks nearest to the leg's target."""
@@ -325,10 +350,19 @@ class ClosedLoop:
     def _meeting_places(self, met: Closure) -> FloatArray:
         """[n, 2] where the bridges in use were found."""
         links = [link for link in met.links_of(sorted(self.accepted)) if link in self.bridges.meetings]
-        places = [
-            self.forest.sides(link)[0].frame_state[self.bridges.meetings[link].source_frame] for link in links
-        ]
-        return np.array(places).reshape(-1, 2)
+        return np.array([self._meeting_place(link) for link in links]).reshape(-1, 2)
+
+    def _meeting_place(self, link: Pair) -> FloatArray:
+        place: FloatArray = self.forest.sides(link)[0].frame_state[self.bridges.meetings[link].source_frame]
+        return place
+
+    def _tree_pictures(self) -> tuple[TreePicture, ...]:
+        names = self.problem.names
+        return tuple(TreePicture(names[tree.anchor], tree.segments()) for tree in self.forest.trees)
+
+
+def _path_along(bridges: Sequence[Bridge]) -> FloatArray:
+    return joined([bridge.path for bridge in bridges])[0]
 
 
 def _search_models(models: PlanningModels, variant: Variant, params: PlannerParams) -> SearchModels:

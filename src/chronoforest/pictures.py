@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from chronoforest.types import BoolArray, FloatArray, Problem
+from chronoforest.types import BoolArray, FloatArray, Pair, Problem, RoundStats
 
 AGENT_COLOURS = ("#d1495b", "#00798c", "#edae49", "#66418d", "#30638e", "#3f7d20", "#c06014", "#8a4f7d")
 GROUND, ROOM, INK = "#22303c", "#f4f1ea", "#22303c"
@@ -36,6 +36,22 @@ class TreePicture:
 
     anchor: str
     segments: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """What a search looks like after a round, for those who watch it.
+
+    trees: all segments so far, always in the same order; bridge_cost: [A, A] steps, infinite where no bridge
+    can exist; meetings: [2] where the trees of a pair touch; paths: [T, 2] for each met leg of the route.
+    """
+
+    problem: Problem
+    stats: RoundStats
+    trees: tuple[TreePicture, ...]
+    bridge_cost: FloatArray
+    meetings: Mapping[Pair, FloatArray]
+    paths: Mapping[Pair, FloatArray]
 
 
 def agent_colour(agent: int) -> str:

@@ -7,7 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from chronoforest.closed_loop import ClosedLoop, ForestMemory, PlanningModels, RoundObserver
+from chronoforest.closed_loop import (
+    ClosedLoop,
+    ForestMemory,
+    PlanningModels,
+    RoundObserver,
+    SnapshotObserver,
+)
 from chronoforest.errors import InvalidParameter, InvalidProblem, UnknownVariant
 from chronoforest.pictures import Support
 from chronoforest.result import PlanResult
@@ -24,6 +30,7 @@ __all__ = [
     "PlannerParams",
     "PlanningModels",
     "RoundObserver",
+    "SnapshotObserver",
 ]
 
 
@@ -78,14 +85,16 @@ class Planner:
         seed: int = 0,
         stop: StopCriterion | None = None,
         on_round: RoundObserver | None = None,
+        on_snapshot: SnapshotObserver | None = None,
         variant: str = "online",
         order: Sequence[Sequence[str]] | None = None,
         memory: ForestMemory | None = None,
     ) -> PlanResult:
         """Routes through all waypoints, complete when every leg is met before the budget ends.
 
-        stop: ends planning early with the best partial plan; on_round: sees every round; order: names per
-        agent, to plan for a given order; memory: reuses trees of earlier calls whose anchors did not move.
+        stop: ends planning early with the best partial plan; on_round: sees every round, on_snapshot
+        also its trees, meetings and bridges; order: names per agent, to plan for a given order; memory: reuses
+        trees of earlier calls whose anchors did not move.
         """
         if variant not in VARIANTS:
             raise UnknownVariant(variant, choices=VARIANTS)
@@ -95,7 +104,7 @@ class Planner:
             raise InvalidParameter(f"seed must be 0 or more, got {seed}")
         self._refuse_unsupported(problem)
         loop = ClosedLoop(self.models, self.params, problem, VARIANTS[variant], order, memory, seed)
-        loop.run(stop or self._default_stop(problem), on_round)
+        loop.run(stop or self._default_stop(problem), on_round, on_snapshot)
         return loop.result(self.name, variant, seed)
 
     def _default_stop(self, problem: Problem) -> MaxRounds:
