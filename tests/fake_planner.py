@@ -50,7 +50,8 @@ class FakePlanner:
 
     def __post_init__(self):
         self.preset = get_preset(self.name)
-        self.models = SimpleNamespace(tracker=StraightTracker(), distance=StraightDistance())
+        self.models = SimpleNamespace(distance=StraightDistance())
+        self.tracker, self.execution = StraightTracker(), self.preset.execution
 
     def plan(
         self, problem, *, seed=0, stop=None, on_round=None, variant="online", order=None, memory=None

@@ -10,27 +10,29 @@ import torch
 
 from chronoforest.data.goals import GoalParams
 from chronoforest.errors import InvalidParameter, UnknownPreset
+from chronoforest.execution.route import ExecutionParams
 from chronoforest.models.distance import DistanceParams
 from chronoforest.models.fit import ModelParams
 from chronoforest.models.sampler import SamplerParams
 from chronoforest.models.store import Models, load_models
-from chronoforest.models.train import pick_device
+from chronoforest.models.tracker import TrackerParams
+from chronoforest.models.train import TrainParams, pick_device
 from chronoforest.planner import Planner, PlannerParams
 from chronoforest.result import PlanResult
-from chronoforest.search.expand import SearchParams
-from chronoforest.types import Problem
+from chronoforest.types import Problem, Tracker
 
 WEIGHTS = Path(__file__).parent / "weights"
 
 
 @dataclass(frozen=True)
 class Preset:
-    """Everything one world needs: what is learned, how it is sampled and how it is searched."""
+    """Everything one world needs: what is learned, how it is sampled, searched and walked."""
 
     name: str
     models: ModelParams = field(default_factory=ModelParams)
     sampler: SamplerParams = field(default_factory=SamplerParams)
     planner: PlannerParams = field(default_factory=PlannerParams)
+    execution: ExecutionParams = field(default_factory=ExecutionParams)
 
     @property
     def weights(self) -> Path:
@@ -49,24 +51,41 @@ class Preset:
         )
 
 
+MAZES = ("medium", "large", "giant", "teleport")
+
+ANT_MODELS = ModelParams(
+    distance=DistanceParams(acts_by_moving=True),
+    tracker=TrackerParams(observation_dim=29, action_dim=8, width=512),
+    tracker_training=TrainParams(60_000, 2048, 3e-4, average_rate=0.005),
+)
+"""The ant's motors say little about where it goes, so its distance takes what a step moved as the action."""
+
+ANT_WALK = ExecutionParams(look_ahead=2.5, drift=3.0, stuck_steps=60)
+
+
 def _pointmaze(size: str) -> Preset:
-    return Preset(f"pointmaze-{size}-stitch-v0")
+    return _in_its_world(Preset(f"pointmaze-{size}-stitch-v0"))
 
 
-def _teleport() -> Preset:
-    return Preset(
-        "pointmaze-teleport-stitch-v0",
-        models=ModelParams(
-            distance=DistanceParams(is_directed=True, width=128),
-            goals=GoalParams(future_share=0.55, current_share=0.1),
-        ),
-        planner=PlannerParams(search=SearchParams(uncertainty_weight=10.0), is_reversible=False),
+def _antmaze(size: str) -> Preset:
+    return _in_its_world(Preset(f"antmaze-{size}-stitch-v0", models=ANT_MODELS, execution=ANT_WALK))
+
+
+def _in_its_world(preset: Preset) -> Preset:
+    """Portals make a world that cannot be walked backward and where luck must not look like skill."""
+    if "teleport" not in preset.name:
+        return preset
+    models = replace(
+        preset.models,
+        distance=replace(preset.models.distance, is_directed=True, width=256),
+        goals=GoalParams(future_share=0.55, current_share=0.1),
     )
+    search = replace(preset.planner.search, uncertainty_weight=10.0)
+    return replace(preset, models=models, planner=replace(preset.planner, search=search, is_reversible=False))
 
 
 PRESETS: dict[str, Preset] = {
-    preset.name: preset
-    for preset in (*(_pointmaze(size) for size in ("medium", "large", "giant")), _teleport())
+    preset.name: preset for make in (_pointmaze, _antmaze) for preset in map(make, MAZES)
 }
 
 
@@ -89,6 +108,16 @@ class PresetPlanner(Planner):
         self.preset = preset
         self.models: Models = models
         self.num_threads = num_threads
+
+    @property
+    def tracker(self) -> Tracker:
+        """Walks the body."""
+        return self.models.tracker
+
+    @property
+    def execution(self) -> ExecutionParams:
+        """How plans are followed."""
+        return self.preset.execution
 
     def plan(self, problem: Problem, **options: Any) -> PlanResult:
         """`Planner.plan`, on this planner's number of threads."""

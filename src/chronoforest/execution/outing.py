@@ -5,15 +5,42 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from chronoforest.envs.tasks import Env, make_env, reset_at, reset_task
 from chronoforest.execution.recovery import replanner
 from chronoforest.execution.rollout import MAX_STEPS, Rollout, save_rollouts, walk
 from chronoforest.execution.route import ExecutionParams, route_of
 from chronoforest.planner import ForestMemory, RoundObserver
-from chronoforest.presets import PresetPlanner
 from chronoforest.result import PlanResult
-from chronoforest.types import Problem
+from chronoforest.types import Problem, Tracker
+
+
+class Guide(Protocol):
+    """A planner that also knows how its body is walked; a preset's planner is one."""
+
+    @property
+    def tracker(self) -> Tracker:
+        """Observation and relative subgoal to action."""
+        ...
+
+    @property
+    def execution(self) -> ExecutionParams:
+        """How plans are followed."""
+        ...
+
+    def plan(
+        self,
+        problem: Problem,
+        *,
+        seed: int = 0,
+        variant: str = "online",
+        order: Sequence[Sequence[str]] | None = None,
+        on_round: RoundObserver | None = None,
+        memory: ForestMemory | None = None,
+    ) -> PlanResult:
+        """Routes for a problem."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -40,7 +67,7 @@ class Outing:
 
 
 def walk_task(
-    planner: PresetPlanner,
+    planner: Guide,
     env: Env,
     task: int,
     *,
@@ -48,7 +75,6 @@ def walk_task(
     plan_seed: int | None = None,
     variant: str = "online",
     order: Sequence[Sequence[str]] | None = None,
-    params: ExecutionParams | None = None,
 ) -> Outing:
     """The official protocol: reset to the jittered task by `seed`, plan, walk until success or the cap.
 
@@ -59,19 +85,18 @@ def walk_task(
     problem = Problem([start.observation[:2]], [start.goal])
     result = planner.plan(problem, seed=plan_seed, variant=variant, order=order, memory=memory)
     replan = replanner(planner, start.goal, seed=plan_seed, memory=memory)
-    rollout = walk(env, start, route_of(result, 0), planner.models.tracker, replan, params)
+    rollout = walk(env, start, route_of(result, 0), planner.tracker, replan, planner.execution)
     return Outing(result, (rollout,))
 
 
 def walk_problem(
-    planner: PresetPlanner,
+    planner: Guide,
     problem: Problem,
     *,
     seed: int = 0,
     variant: str = "online",
     on_round: RoundObserver | None = None,
     max_steps: int = MAX_STEPS,
-    params: ExecutionParams | None = None,
 ) -> Outing:
     """Plan for all agents, then walk each alone in its own environment, one after the other.
 
@@ -85,5 +110,5 @@ def walk_problem(
     for agent, (origin, goal) in enumerate(zip(problem.starts, problem.goals, strict=True)):
         start = reset_at(env, origin, goal, seed)
         replan = replanner(planner, goal, seed=seed, memory=memory)
-        rollouts.append(walk(env, start, route_of(result, agent), planner.models.tracker, replan, params))
+        rollouts.append(walk(env, start, route_of(result, agent), planner.tracker, replan, planner.execution))
     return Outing(result, tuple(rollouts))
