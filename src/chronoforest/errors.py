@@ -31,6 +31,13 @@ class UnknownVariant(ChronoForestError):
         super().__init__(f"unknown variant {name!r}; available: {', '.join(choices)}")
 
 
+class UnknownTracker(ChronoForestError):
+    """No tracker of that name."""
+
+    def __init__(self, name: str, choices: Iterable[str]) -> None:
+        super().__init__(f"unknown tracker {name!r}; available: {', '.join(choices)}")
+
+
 class UnknownEnvironment(ChronoForestError):
     """No maze, environment or dataset of that name."""
 
@@ -54,5 +61,21 @@ class FetchFailed(ChronoForestError):
     """An official dataset could not be downloaded."""
 
 
+class CannotListen(ChronoForestError):
+    """The viewer's port is taken or not allowed."""
+
+
+class Busy(ChronoForestError):
+    """The viewer plans for this session already, or its queue is full."""
+
+
+class UnknownJob(ChronoForestError):
+    """No plan of that id: it never existed, or it is over and its memory was freed."""
+
+
 class CannotWrite(ChronoForestError):
     """A file could not be written: a full disk, a missing permission or a path that is taken."""
+
+
+class WorkerDied(ChronoForestError):
+    """A process that shares the work ended before its work was done."""

@@ -96,6 +96,20 @@ class Planner:
         also its trees, meetings and bridges; order: names per agent, to plan for a given order; memory: reuses
         trees of earlier calls whose anchors did not move.
         """
+        self.check(problem, seed=seed, variant=variant, order=order)
+        loop = ClosedLoop(self.models, self.params, problem, VARIANTS[variant], order, memory, seed)
+        loop.run(stop or self._default_stop(problem), on_round, on_snapshot)
+        return loop.result(self.name, variant, seed)
+
+    def check(
+        self,
+        problem: Problem,
+        *,
+        seed: int = 0,
+        variant: str = "online",
+        order: Sequence[Sequence[str]] | None = None,
+    ) -> None:
+        """Refuse what `plan` could not plan for, before any work."""
         if variant not in VARIANTS:
             raise UnknownVariant(variant, choices=VARIANTS)
         if VARIANTS[variant].needs_order and order is None:
@@ -103,9 +117,6 @@ class Planner:
         if seed < 0:
             raise InvalidParameter(f"seed must be 0 or more, got {seed}")
         self._refuse_unsupported(problem)
-        loop = ClosedLoop(self.models, self.params, problem, VARIANTS[variant], order, memory, seed)
-        loop.run(stop or self._default_stop(problem), on_round, on_snapshot)
-        return loop.result(self.name, variant, seed)
 
     def _default_stop(self, problem: Problem) -> MaxRounds:
         num_legs = problem.num_waypoints + problem.num_agents

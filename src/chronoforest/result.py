@@ -89,12 +89,16 @@ class PlanResult:
         lines.append(f"  {self.length:.1f} units in all, {100 * self.saved:.1f} % cut by post-processing")
         return "\n".join(lines)
 
+    def to_json(self) -> str:
+        """Strict JSON of format `FORMAT`, without NaN or infinity."""
+        return json.dumps(_to_dict(self), allow_nan=False)
+
     def save(self, path: str | Path) -> None:
         """Write JSON, atomically."""
         path = Path(path)
         draft = path.with_name(path.name + ".tmp")
         try:
-            draft.write_text(json.dumps(_to_dict(self), allow_nan=False))
+            draft.write_text(self.to_json())
             os.replace(draft, path)
         except OSError as error:
             with suppress(OSError):
