@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 
 from chronoforest.errors import InvalidParameter
 from chronoforest.models import guidance, schedule
+from chronoforest.models.captured import Captured
 from chronoforest.models.denoiser import Denoiser, mirror, to_tokens, to_window
 from chronoforest.models.distance import TemporalDistance
 from chronoforest.models.guidance import GuidanceParams
@@ -52,6 +53,8 @@ class SegmentSampler:
         self.device = torch.device(device)
         self.horizon = net.horizon
         self.signal = schedule.signal_table(self.device)
+        is_captured = self.device.type == "cuda" and distance is not None
+        self._loop = Captured(self._captured_loop) if is_captured else None
 
     def guided_by(self, **changes: Any) -> SegmentSampler:
         """The same sampler with other guidance parameters."""
@@ -60,24 +63,38 @@ class SegmentSampler:
 
     def __call__(self, query: Query, rng: np.random.Generator) -> FloatArray:
         """[n, horizon + 1, 2] world units, outward from the boundary."""
-        rows = _Rows(
+        shape = (len(query), self.horizon, query.boundary.shape[1])
+        noise = self._tensor(rng.standard_normal(shape))
+        if self._loop is not None and self.params.randomness == 0:
+            window = self._loop(noise, *self._rows(query))
+        else:
+            window = self._denoise_fully(noise, self._rows(query), rng)
+        segments: FloatArray = window.double().cpu().numpy()
+        return segments
+
+    def _rows(self, query: Query) -> _Rows:
+        return _Rows(
             boundary=self._tensor(query.boundary),
             target=self._tensor(query.target),
             is_incoming=torch.as_tensor(query.is_incoming, device=self.device),
             scale=self._tensor(query.guidance),
             target_codes=self._target_codes(query),
         )
-        shape = (len(query), self.horizon, query.boundary.shape[1])
-        frames = self._tensor(rng.standard_normal(shape))
+
+    def _denoise_fully(
+        self, frames: torch.Tensor, rows: _Rows, rng: np.random.Generator | None = None
+    ) -> torch.Tensor:
+        """From noise [n, horizon, d] to windows [n, horizon + 1, d] in world units."""
         with torch.no_grad():
             for level, next_level in pairwise(schedule.sampling_levels(self.params.num_steps)):
                 frames = self._step(frames, rows, level, next_level, rng)
-        window = torch.cat([rows.boundary[:, None], self.scaling.restore(frames)], dim=1)
-        segments: FloatArray = window.double().cpu().numpy()
-        return segments
+        return torch.cat([rows.boundary[:, None], self.scaling.restore(frames)], dim=1)
+
+    def _captured_loop(self, noise: torch.Tensor, *rows: torch.Tensor) -> torch.Tensor:
+        return self._denoise_fully(noise, _Rows(*rows))
 
     def _step(
-        self, frames: torch.Tensor, rows: _Rows, level: int, next_level: int, rng: np.random.Generator
+        self, frames: torch.Tensor, rows: _Rows, level: int, next_level: int, rng: np.random.Generator | None
     ) -> torch.Tensor:
         signal, next_signal = self.signal[level], self.signal[next_level]
         if self.params.guidance.inject == "noisy":
@@ -93,6 +110,7 @@ class SegmentSampler:
         )
         frames = next_signal.sqrt() * clean + (1.0 - next_signal - fresh.square()).clamp_min(0).sqrt() * noise
         if self.params.randomness > 0:
+            assert rng is not None
             frames = frames + fresh * self._tensor(rng.standard_normal(frames.shape))
         return frames
 
@@ -104,19 +122,18 @@ class SegmentSampler:
         levels = torch.full(tokens.shape[:2], level, device=self.device)
         levels[:, 0] = 0
         flip = rows.is_incoming
-        if flip.any():
-            tokens = torch.where(flip[:, None, None], mirror(tokens, dims), tokens)
-            levels = torch.where(flip[:, None], levels.flip(1), levels)
+        tokens = torch.where(flip[:, None, None], mirror(tokens, dims), tokens)
+        levels = torch.where(flip[:, None], levels.flip(1), levels)
         clean = self.net(tokens, levels)
-        if flip.any():
-            clean = torch.where(flip[:, None, None], mirror(clean, dims), clean)
+        clean = torch.where(flip[:, None, None], mirror(clean, dims), clean)
         return to_window(clean, per_token)[:, 1:]
 
     def _correction(self, clean: torch.Tensor, rows: _Rows, signal: torch.Tensor) -> torch.Tensor:
-        """η · ∇U on the generated frames, world units; only the guided rows are computed."""
+        """η · ∇U on the generated frames, world units; only the guided rows are computed on the CPU, all of
+        them on CUDA, where a row costs nothing and a choice would break the captured loop."""
         moved = torch.zeros_like(clean)
-        guided = torch.nonzero(rows.scale > 0).squeeze(-1)
-        if len(guided) == 0:
+        guided = slice(None) if self._loop is not None else torch.nonzero(rows.scale > 0).squeeze(-1)
+        if len(rows.scale[guided]) == 0:
             return moved
         if self.distance is None:
             raise InvalidParameter("a guided sample needs a temporal distance; this sampler was made without")
@@ -153,8 +170,7 @@ class SegmentSampler:
         return torch.as_tensor(np.asarray(values, dtype=np.float32), device=self.device)
 
 
-@dataclass(frozen=True)
-class _Rows:
+class _Rows(NamedTuple):
     """A query on the device: boundary, target [n, 2] world units; is_incoming, scale [n]; target_codes."""
 
     boundary: torch.Tensor
