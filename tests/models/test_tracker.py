@@ -7,7 +7,8 @@ from tiny import SCALING, TRACKER
 
 from chronoforest.data.scaling import Scaling
 from chronoforest.errors import InvalidParameter
-from chronoforest.models.tracker import Actor, SubgoalTracker, TrackerLearner, TrackerParams, draw_steps
+from chronoforest.models.subgoals import draw_steps
+from chronoforest.models.tracker import Actor, SubgoalTracker, TrackerLearner, TrackerParams
 
 NUM_STEPS = 60
 

@@ -19,6 +19,7 @@ class TrainOptions:
 
     Args:
         preset: one of the named configurations, such as pointmaze-giant-stitch-v0.
+        tracker: awr, bc or diffusion-ql; the preset's own unless told. Another one is kept beside it.
         data: folder with PRESET.npz and PRESET-val.npz (`chronoforest data generate`).
         out: folder for the checkpoints; runs/PRESET unless told.
         device: cpu, cuda, or auto for the best there is.
@@ -32,6 +33,7 @@ class TrainOptions:
     """
 
     preset: str
+    tracker: str | None = None
     data: Path = Path("data")
     out: Path | None = None
     device: str = "auto"
@@ -77,6 +79,7 @@ def _train(options: TrainOptions, kinds: tuple[str, ...]) -> None:
     from chronoforest.data.episodes import load
     from chronoforest.models.cards import write_card
     from chronoforest.models.fit import FITS, Recordings, Run
+    from chronoforest.models.store import tracker_file
     from chronoforest.models.train import pick_device
     from chronoforest.presets import get_preset
 
@@ -85,23 +88,25 @@ def _train(options: TrainOptions, kinds: tuple[str, ...]) -> None:
     recordings = Recordings(
         load(options.data / f"{preset.name}.npz"), load(options.data / f"{preset.name}-val.npz")
     )
-    params = _adjusted(preset.models, options)
+    name = options.tracker or preset.models.tracker.name
+    params = _adjusted(preset.models.with_tracker(name), options)
+    file = tracker_file(name, preset.models.tracker.name)
     folder = options.out or Path("runs") / preset.name
     for kind in kinds:
         with training_bar(f"{preset.name} {kind}") as on_progress:
             command = _command(kind, options)
-            run = Run(folder, preset.name, device, options.resume, options.init, command, on_progress)
+            run = Run(folder, preset.name, device, options.resume, options.init, command, on_progress, file)
             figures = FITS[kind](recordings, params, run)
         write_card(folder)
         shown = ", ".join(f"{name} {value:.4g}" for name, value in figures.items())
-        print(f"{folder / kind}.safetensors: {shown}", flush=True)
+        print(f"{folder / run.file(kind)}.safetensors: {shown}", flush=True)
 
 
 def _command(kind: str, options: TrainOptions) -> str:
     """The command that repeats a training, without the folders of whoever ran it."""
     words = [f"chronoforest train {kind} --preset {options.preset}"]
     defaults = TrainOptions(options.preset)
-    for name in ("steps", "batch", "learning_rate", "seed"):
+    for name in ("tracker", "steps", "batch", "learning_rate", "seed"):
         value = getattr(options, name)
         if value != getattr(defaults, name):
             words.append(f"--{name.replace('_', '-')} {value}")

@@ -7,18 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from chronoforest.models import checkpoint
-from chronoforest.models.store import KINDS, model_path
+from chronoforest.models.store import KINDS, model_path, tracker_files
 
 CARD = "CARD.md"
 
 
 def write_card(folder: Path) -> Path:
     """Write CARD.md from the metadata of the models that are there."""
-    cards = [
-        checkpoint.read(model_path(folder, kind), kind)[1]
-        for kind in KINDS
-        if model_path(folder, kind).is_file()
-    ]
+    files = [(kind, kind) for kind in KINDS[:-1] if model_path(folder, kind).is_file()]
+    files += [(file, "tracker") for file in tracker_files(folder)]
+    cards = [checkpoint.read(model_path(folder, file), kind)[1] for file, kind in files]
     path = folder / CARD
     path.write_text("\n".join([f"# {cards[0]['preset']}", *(_section(card) for card in cards)]))
     return path
@@ -37,7 +35,8 @@ def _section(card: Mapping[str, Any]) -> str:
         "figures": figures,
     }
     lines = [f"| {name} | {value} |" for name, value in rows.items()]
-    return "\n".join(["", f"## {card['kind']}", "", "| | |", "|---|---|", *lines, ""])
+    title = f"tracker {card['tracker']}" if "tracker" in card else card["kind"]
+    return "\n".join(["", f"## {title}", "", "| | |", "|---|---|", *lines, ""])
 
 
 def _origin(card: Mapping[str, Any] | None) -> str:

@@ -6,7 +6,7 @@ import copy
 import platform
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,9 @@ from chronoforest.models.denoiser import Denoiser, DenoiserParams, LevelMix, den
 from chronoforest.models.density import DensityParams, GridDensity, fit_density
 from chronoforest.models.distance import DistanceLearner, DistanceParams, TemporalDistance
 from chronoforest.models.sampler import SamplerParams, SegmentSampler
-from chronoforest.models.tracker import TrackerLearner, TrackerParams, draw_steps
+from chronoforest.models.subgoals import SubgoalParams, draw_steps
+from chronoforest.models.tracker import TrackerParams
+from chronoforest.models.trackers import get_tracker
 from chronoforest.models.train import ProgressCallback, Training, TrainParams, compiled
 from chronoforest.types import FloatArray, Query
 
@@ -50,10 +52,21 @@ class ModelParams:
     )
     calibration: CalibrationParams = field(default_factory=CalibrationParams)
     density: DensityParams = field(default_factory=DensityParams)
-    tracker: TrackerParams = field(default_factory=TrackerParams)
+    tracker: SubgoalParams = field(default_factory=TrackerParams)
     tracker_training: TrainParams = field(
         default_factory=lambda: TrainParams(30_000, 2048, 3e-4, average_rate=0.005)
     )
+
+    def with_tracker(self, name: str) -> ModelParams:
+        """The same with the tracker of that name."""
+        kind = get_tracker(name)
+        if name == self.tracker.name:
+            return self
+        return replace(
+            self,
+            tracker=kind.settings_for(self.tracker),
+            tracker_training=replace(self.tracker_training, clip=kind.clip),
+        )
 
 
 @dataclass(frozen=True)
@@ -68,7 +81,8 @@ class Recordings:
 class Run:
     """Where and how to train: the folder of the checkpoints, the preset's name, the device.
 
-    init: folder of finished weights to start from instead of random ones.
+    init: folder of finished weights to start from instead of random ones. tracker_file: name of the tracker's
+    file without its ending, for trackers beside the preset's.
     """
 
     folder: Path
@@ -78,6 +92,7 @@ class Run:
     init: Path | None = None
     command: str = ""
     on_progress: ProgressCallback | None = None
+    tracker_file: str = "tracker"
 
     def about(self, kind: str, recordings: Recordings, params: ModelParams) -> dict[str, Any]:
         """What identifies a run."""
@@ -93,8 +108,12 @@ class Run:
         """What made the weights the run starts from, None for random ones."""
         if self.init is None:
             return None
-        card = checkpoint.read(store.model_path(self.init, kind), kind)[1]
+        card = checkpoint.read(store.model_path(self.init, self.file(kind)), kind)[1]
         return {key: card.get(key) for key in ("command", "data", "device", "training", "started_from")}
+
+    def file(self, kind: str) -> str:
+        """Name of a model's file, without its ending."""
+        return {"tracker": self.tracker_file}.get(kind, kind)
 
 
 def fit_density_model(recordings: Recordings, params: ModelParams, run: Run) -> Figures:
@@ -204,11 +223,11 @@ def fit_tracker_model(recordings: Recordings, params: ModelParams, run: Run) -> 
     """Train the tracker; the figure is its squared action error on held-out hindsight subgoals."""
     started = time.monotonic()
     torch.manual_seed(params.tracker_training.seed)
-    learner = TrackerLearner(params.tracker, Scaling.fit(recordings.train.observations)).to(run.device)
+    scaling = Scaling.fit(recordings.train.observations)
+    learner = get_tracker(params.tracker.name).learner(params.tracker, scaling).to(run.device)
     _start_from(run, "tracker", learner.actor, learner.actor_average)
     observations = torch.as_tensor(recordings.train.observations, device=run.device)
     actions = torch.as_tensor(recordings.train.actions, device=run.device)
-
     loss = compiled(learner.loss, run.device)
 
     def draw_loss() -> torch.Tensor:
@@ -224,11 +243,11 @@ def fit_tracker_model(recordings: Recordings, params: ModelParams, run: Run) -> 
     )
     steps = draw_steps(*held_out, 8192, params.tracker)
     with torch.no_grad():
-        action = actor(steps.observation, steps.subgoal - steps.observation[:, :2])
+        action = actor(steps.observation, steps.here)
         error = (action - steps.action).square().mean(dim=-1)[steps.is_hindsight]
     figures = {"held_out_action_error": float(error.mean())}
     card = _card("tracker", params.tracker, recordings, run, started, figures, params.tracker_training)
-    store.save_tracker(run.folder, tensors, card)
+    store.save_tracker(run.folder, tensors, {**card, "tracker": params.tracker.name}, run.tracker_file)
     return figures
 
 
@@ -244,7 +263,7 @@ FITS: dict[str, Callable[[Recordings, ModelParams, Run], Figures]] = {
 def _start_from(run: Run, kind: str, *networks: nn.Module) -> None:
     """Fill networks with the finished weights the run starts from, if any."""
     if run.init is not None:
-        path = store.model_path(run.init, kind)
+        path = store.model_path(run.init, run.file(kind))
         for network in networks:
             checkpoint.fill(network, checkpoint.read(path, kind)[0], path)
 
@@ -262,7 +281,7 @@ def _train(
     pace: TrainParams = getattr(params, f"{kind}_training")
     about = run.about(kind, recordings, params)
     training = Training(module, draw_loss, averages, pace, run.device, about)
-    path = run.folder / f"{kind}.training.safetensors"
+    path = run.folder / f"{run.file(kind)}.training.safetensors"
     if run.is_resumed and path.is_file():
         training.resume(path)
     training.run(path, run.on_progress)

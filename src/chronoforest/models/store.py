@@ -12,13 +12,14 @@ import numpy as np
 import torch
 
 from chronoforest.data.scaling import Scaling
-from chronoforest.errors import BadCheckpoint, InvalidParameter
+from chronoforest.errors import BadCheckpoint, InvalidParameter, UnknownTracker
 from chronoforest.models import checkpoint
 from chronoforest.models.denoiser import Denoiser, DenoiserParams
 from chronoforest.models.density import GridDensity
 from chronoforest.models.distance import DistanceParams, TemporalDistance, ValueNet
 from chronoforest.models.sampler import SamplerParams, SegmentSampler
-from chronoforest.models.tracker import Actor, SubgoalTracker, TrackerParams
+from chronoforest.models.tracker import SubgoalTracker, TrackerParams
+from chronoforest.models.trackers import get_tracker
 from chronoforest.pictures import Support
 from chronoforest.types import Calibration
 
@@ -54,15 +55,31 @@ def model_path(folder: Path, kind: str) -> Path:
     return folder / f"{kind}.safetensors"
 
 
+def tracker_file(name: str, default: str) -> str:
+    """Name of a tracker's file without its ending; only the preset's own, the default, has the plain one."""
+    return "tracker" if name == default else f"tracker-{name}"
+
+
+def tracker_files(folder: Path) -> list[str]:
+    """Names of the trackers' files in a folder, without their ending."""
+    return sorted(
+        path.stem for path in folder.glob("tracker*.safetensors") if ".training" not in path.suffixes
+    )
+
+
 def load_models(
-    folder: Path, preset: str, sampler: SamplerParams, device: torch.device | str = "cpu"
+    folder: Path,
+    preset: str,
+    sampler: SamplerParams,
+    device: torch.device | str = "cpu",
+    tracker: str = "tracker",
 ) -> Models:
-    """All four models of a preset, each checked to belong to it."""
-    for kind in KINDS:
-        found = checkpoint.read(model_path(folder, kind), kind)[1].get("preset")
+    """All four models of a preset, each checked to belong to it; tracker: its file without the ending."""
+    for file, kind in zip((*KINDS[:-1], tracker), KINDS, strict=True):
+        found = checkpoint.read(model_path(folder, file), kind)[1].get("preset")
         if found != preset:
             raise BadCheckpoint(
-                f"{model_path(folder, kind)} was trained for {found!r}, not for {preset!r}; "
+                f"{model_path(folder, file)} was trained for {found!r}, not for {preset!r}; "
                 f"train it with `chronoforest train all --preset {preset}`"
             )
     distance, fitted = load_distance(folder, device)
@@ -71,7 +88,7 @@ def load_models(
         distance=distance,
         calibration=fitted,
         density=load_density(folder),
-        tracker=load_tracker(folder),
+        tracker=load_tracker(folder, tracker),
     )
 
 
@@ -80,7 +97,7 @@ def _understood(path: Path) -> Iterator[None]:
     """A card from another version, or a damaged one, is a bad checkpoint and not a programming error."""
     try:
         yield
-    except (KeyError, TypeError, ValueError, InvalidParameter) as error:
+    except (KeyError, TypeError, ValueError, InvalidParameter, UnknownTracker) as error:
         raise BadCheckpoint(f"{path} describes a model that this version cannot build: {error!r}") from error
 
 
@@ -145,17 +162,20 @@ def load_denoiser(folder: Path) -> Denoiser:
     return net
 
 
-def save_tracker(folder: Path, tensors: Tensors, card: Card) -> None:
-    """The averaged actor."""
-    checkpoint.write(model_path(folder, "tracker"), tensors, card)
+def save_tracker(folder: Path, tensors: Tensors, card: Card, file: str = "tracker") -> None:
+    """The averaged actor with the name of its kind."""
+    checkpoint.write(model_path(folder, file), tensors, card)
 
 
-def load_tracker(folder: Path) -> SubgoalTracker:
+def load_tracker(folder: Path, file: str = "tracker") -> SubgoalTracker:
     """The tracker of a folder; it steps one state at a time, so it stays on the CPU."""
-    path = model_path(folder, "tracker")
+    path = model_path(folder, file)
+    if not path.is_file() and tracker_files(folder):
+        raise BadCheckpoint(f"no tracker at {path}; there are {', '.join(tracker_files(folder))}")
     tensors, card = checkpoint.read(path, "tracker")
     with _understood(path):
-        params = TrackerParams(**card["params"])
-        actor = Actor(params, Scaling.unit(params.observation_dim))
+        kind = get_tracker(card.get("tracker", TrackerParams.name))
+        params = kind.settings(**card["params"])
+        actor = kind.actor(params, Scaling.unit(params.observation_dim))
     checkpoint.fill(actor, tensors, path)
     return SubgoalTracker(actor)

@@ -1,0 +1,169 @@
+"""Diffusion Q-learning: a denoiser of actions that repeats recordings where an ensemble of critics approves.
+
+After Wang et al. (2023), with the ensemble of critics and their lower confidence bound that the paper names.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import ClassVar
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+from chronoforest.data.scaling import Scaling
+from chronoforest.errors import InvalidParameter
+from chronoforest.models.stacked import StackedMLP
+from chronoforest.models.subgoals import Steps, SubgoalInputs, SubgoalParams, weighted_mean
+
+
+@dataclass(frozen=True)
+class DiffusionQLParams(SubgoalParams):
+    """An actor that denoises an action in num_levels steps, and num_critics networks that judge actions.
+
+    cloning_weight: of the denoising loss against the judgement, which is mean − pessimism · deviation over
+    the critics, in units of its own mean size. lowest_rate, highest_rate: of the variance-preserving noise.
+    """
+
+    name: ClassVar[str] = "diffusion-ql"
+
+    discount: float = 0.99
+    width: int = 256
+    num_layers: int = 3
+    level_width: int = 16
+    num_levels: int = 5
+    lowest_rate: float = 0.1
+    highest_rate: float = 10.0
+    num_critics: int = 64
+    pessimism: float = 4.0
+    cloning_weight: float = 0.2
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.num_levels < 1 or self.num_critics < 2:
+            raise InvalidParameter(
+                "diffusion Q-learning needs num_levels ≥ 1 and num_critics ≥ 2, "
+                f"got {self.num_levels} and {self.num_critics}"
+            )
+        if self.level_width < 2 or self.level_width % 2:
+            raise InvalidParameter(f"level_width must be even and positive, got {self.level_width}")
+
+    def layers(self, inputs: int, outputs: int) -> list[int]:
+        """Sizes of a network's layers."""
+        return [inputs, *[self.width] * self.num_layers, outputs]
+
+
+class DiffusionActor(nn.Module):
+    """[n, D], [n, 2] relative subgoal → [n, A] in [−1, 1], by denoising from level num_levels to 0.
+
+    The action asked for is the one that no noise disturbs; `sample` draws one of the many.
+    """
+
+    signal: torch.Tensor
+
+    def __init__(self, params: DiffusionQLParams, scaling: Scaling) -> None:
+        super().__init__()
+        self.params = params
+        self.inputs = SubgoalInputs(params, scaling)
+        level = params.level_width
+        self.level = nn.Sequential(nn.Linear(level, 2 * level), nn.Mish(), nn.Linear(2 * level, level))
+        sizes = params.layers(params.observation_dim + params.action_dim + level, params.action_dim)
+        layers = [layer for a, b in pairwise(sizes) for layer in (nn.Linear(a, b), nn.Mish())]
+        self.body = nn.Sequential(*layers[:-1])
+        self.register_buffer("signal", signal_left(params), persistent=False)
+
+    def forward(self, observation: torch.Tensor, subgoal: torch.Tensor) -> torch.Tensor:
+        """Shapes as the class says; the same for the same input."""
+        return self._denoise(self.inputs(observation, subgoal), torch.zeros_like)
+
+    def sample(self, inputs: torch.Tensor) -> torch.Tensor:
+        """Random actions [n, A] for inputs [n, D]."""
+        return self._denoise(inputs, torch.randn_like)
+
+    def noise_in(self, inputs: torch.Tensor, noisy: torch.Tensor, level: torch.Tensor) -> torch.Tensor:
+        """The noise [n, A] that the network sees in noisy actions [n, A] at levels [n]."""
+        half = self.params.level_width // 2
+        pitch = torch.exp(torch.arange(half, device=level.device) * (-math.log(10_000.0) / max(half - 1, 1)))
+        phase = level.unsqueeze(-1) * pitch
+        waves = self.level(torch.cat([phase.sin(), phase.cos()], dim=-1))
+        noise: torch.Tensor = self.body(torch.cat([noisy, waves, inputs], dim=-1))
+        return noise
+
+    def cloning_error(self, inputs: torch.Tensor, action: torch.Tensor) -> torch.Tensor:
+        """Squared error [n] of the noise seen in recorded actions [n, A], at a random level each."""
+        level = torch.randint(1, self.params.num_levels + 1, action.shape[:1], device=action.device)
+        kept = self.signal[level].unsqueeze(-1)
+        noise = torch.randn_like(action)
+        noisy = kept.sqrt() * action + (1.0 - kept).sqrt() * noise
+        return (self.noise_in(inputs, noisy, level) - noise).square().mean(dim=-1)
+
+    def _denoise(self, inputs: torch.Tensor, draw: Callable[[torch.Tensor], torch.Tensor]) -> torch.Tensor:
+        """Ancestral sampling (DDPM) with noise from `draw`; the last step adds none."""
+        noisy = draw(inputs.new_empty(*inputs.shape[:-1], self.params.action_dim))
+        for level in range(self.params.num_levels, 0, -1):
+            before, after = self.signal[level], self.signal[level - 1]
+            levels = torch.full(inputs.shape[:-1], level, device=inputs.device)
+            noise = self.noise_in(inputs, noisy, levels)
+            clean = ((noisy - (1.0 - before).sqrt() * noise) / before.sqrt()).clamp(-1.0, 1.0)
+            step = before / after
+            noisy = (after.sqrt() * (1.0 - step) * clean + step.sqrt() * (1.0 - after) * noisy) / (
+                1.0 - before
+            )
+            if level > 1:
+                noisy = noisy + ((1.0 - after) / (1.0 - before) * (1.0 - step)).sqrt() * draw(noisy)
+        return noisy
+
+
+def signal_left(params: DiffusionQLParams) -> torch.Tensor:
+    """ᾱ of the variance-preserving schedule, [num_levels + 1]; level 0 is exactly clean."""
+    count = params.num_levels
+    level = torch.arange(1, count + 1, dtype=torch.float64)
+    growth = 0.5 * (params.highest_rate - params.lowest_rate) * (2.0 * level - 1.0) / count**2
+    kept = torch.exp(-params.lowest_rate / count - growth)
+    return torch.cat([torch.ones(1, dtype=torch.float64), torch.cumprod(kept, dim=0)]).float()
+
+
+class DiffusionQLearner(nn.Module):
+    """The actor, the critics [critics, n] of (observation, subgoal, action), and their averages."""
+
+    def __init__(self, params: DiffusionQLParams, scaling: Scaling) -> None:
+        super().__init__()
+        self.params = params
+        self.actor = DiffusionActor(params, scaling)
+        self.actor_average = copy.deepcopy(self.actor).requires_grad_(False)
+        sizes = params.layers(params.observation_dim + params.action_dim, 1)
+        self.critics = StackedMLP(params.num_critics, sizes, functional.mish, has_norm=False)
+        self.critics_average = copy.deepcopy(self.critics).requires_grad_(False)
+
+    def averages(self) -> list[tuple[nn.Module, nn.Module]]:
+        """(network, its average) pairs."""
+        return [(self.actor, self.actor_average), (self.critics, self.critics_average)]
+
+    def loss(self, batch: Steps) -> torch.Tensor:
+        """Each critic backs up its own average; the actor repeats recordings and pleases the critics."""
+        inputs = self.actor.inputs(batch.observation, batch.here)
+        action = batch.action.clamp(-1.0, 1.0)
+        with torch.no_grad():
+            following = self.actor.inputs(batch.next_observation, batch.there)
+            ahead = _judge(self.critics_average, following, self.actor_average.sample(following))
+            backup = batch.backup(ahead, self.params.discount, self.params.radius)
+        critic_loss = (_judge(self.critics, inputs, action) - backup).square().mean()
+        cloning = weighted_mean(self.actor.cloning_error(inputs, action), batch.is_hindsight.float())
+        return critic_loss + self.params.cloning_weight * cloning - self._approval(inputs)
+
+    def _approval(self, inputs: torch.Tensor) -> torch.Tensor:
+        """The lower confidence bound of sampled actions, in units of its size."""
+        judged = _judge(self.critics_average, inputs, self.actor.sample(inputs))
+        bound = judged.mean(dim=0) - self.params.pessimism * judged.std(dim=0)
+        return bound.mean() / bound.detach().abs().mean().clamp_min(1e-6)
+
+
+def _judge(critics: nn.Module, inputs: torch.Tensor, action: torch.Tensor) -> torch.Tensor:
+    """[n, D], [n, A] → [critics, n]."""
+    values: torch.Tensor = critics(torch.cat([inputs, action], dim=-1))
+    return values.squeeze(-1)
