@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -98,17 +98,24 @@ def walk_problem(
     on_round: RoundObserver | None = None,
     max_steps: int = MAX_STEPS,
 ) -> Outing:
-    """Plan for all agents, then walk each alone in its own environment, one after the other.
-
-    Agents do not collide: they never see each other, as in the plan.
-    """
+    """Plan for all agents, then walk each."""
     memory = ForestMemory()
     result = planner.plan(problem, seed=seed, variant=variant, on_round=on_round, memory=memory)
+    return Outing(result, tuple(walk_plan(planner, result, memory, seed=seed, max_steps=max_steps)))
+
+
+def walk_plan(
+    planner: Guide, result: PlanResult, memory: ForestMemory, *, seed: int = 0, max_steps: int = MAX_STEPS
+) -> Iterator[Rollout]:
+    """Walk each agent's part alone in its own environment, one after the other.
+
+    Agents do not collide: they never see each other, as in the plan. `memory` holds the trees of the plan,
+    for planning anew on the way.
+    """
+    problem = result.problem
     # Success only counts after the waypoints, so passing the goal early must not end the episode.
     env = make_env(result.preset, max_episode_steps=max_steps, terminate_at_goal=False)
-    rollouts = []
     for agent, (origin, goal) in enumerate(zip(problem.starts, problem.goals, strict=True)):
         start = reset_at(env, origin, goal, seed)
         replan = replanner(planner, goal, seed=seed, memory=memory)
-        rollouts.append(walk(env, start, route_of(result, agent), planner.tracker, replan, planner.execution))
-    return Outing(result, tuple(rollouts))
+        yield walk(env, start, route_of(result, agent), planner.tracker, replan, planner.execution)

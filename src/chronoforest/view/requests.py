@@ -1,0 +1,113 @@
+"""What the service may be asked: a problem as JSON, checked before anything is planned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from chronoforest.errors import InvalidParameter, InvalidProblem
+from chronoforest.planner import MaxExpansions, MaxRounds, MaxSeconds
+from chronoforest.types import Problem, StopCriterion
+
+MAX_ANCHORS = 64
+"""Starts, goals and waypoints together."""
+
+MAX_AGENTS = 16
+MAX_SEED = 2**31 - 1
+LARGEST_COORDINATE = 1e6
+
+Coordinate = Annotated[
+    float, Field(strict=True, allow_inf_nan=False, ge=-LARGEST_COORDINATE, le=LARGEST_COORDINATE)
+]
+Point = tuple[Coordinate, Coordinate]
+Points = Annotated[list[Point], Field(max_length=MAX_ANCHORS)]
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class Message(BaseModel):
+    """A JSON object without unknown keys."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Budget(Message):
+    """When planning stops at the latest."""
+
+    unit: Literal["rounds", "expansions", "seconds"]
+    amount: Annotated[int, Field(strict=True, ge=1, le=100_000)]
+
+    def stop(self) -> StopCriterion:
+        """As the planner takes it."""
+        criteria = {"rounds": MaxRounds, "expansions": MaxExpansions, "seconds": MaxSeconds}
+        return criteria[self.unit](self.amount)
+
+
+class PlanRequest(Message):
+    """Who starts where, must end where, what somebody has to visit, and how to plan for it."""
+
+    starts: Annotated[Points, Field(description="one [x, y] per agent, world units")]
+    goals: Annotated[Points, Field(description="one [x, y] per agent, in the order of the starts")]
+    waypoints: Annotated[Points, Field(description="places that some agent has to visit")] = []
+    variant: Annotated[Name, Field(description="online, or one of the variants in /api/world")] = "online"
+    mode: Literal["default", "fast"] = "default"
+    seed: Annotated[int, Field(strict=True, ge=0, le=MAX_SEED)] = 0
+    budget: Annotated[Budget | None, Field(description="the planner's own unless told")] = None
+    preset: Annotated[Name | None, Field(description="refused when it is not the one served")] = None
+    session: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")] = "default"
+
+    def problem(self) -> Problem:
+        """As the planner takes it."""
+        num_anchors = len(self.starts) + len(self.goals) + len(self.waypoints)
+        if len(self.starts) > MAX_AGENTS:
+            raise InvalidProblem(f"at most {MAX_AGENTS} agents can be planned for, got {len(self.starts)}")
+        if num_anchors > MAX_ANCHORS:
+            raise InvalidProblem(f"at most {MAX_ANCHORS} anchors can be planned for, got {num_anchors}")
+        return Problem(self.starts, self.goals, self.waypoints)
+
+    def require_preset(self, served: str) -> None:
+        """Refuse a problem that was made for another world."""
+        if self.preset not in (None, served):
+            raise InvalidParameter(f"this viewer serves {served!r}, the problem is for {self.preset!r}")
+
+
+class Accepted(Message):
+    """A job that was taken in."""
+
+    id: str
+    events: Annotated[str, Field(description="where its server-sent events are")]
+
+
+class Refusal(Message):
+    """What every error looks like: one sentence for people."""
+
+    error: str
+
+
+def sentence(errors: Sequence[Any]) -> str:
+    """One readable sentence from pydantic's list of errors."""
+    first = errors[0]
+    more = f" (and {len(errors) - 1} more mistakes)" if len(errors) > 1 else ""
+    reason = first["msg"][:1].lower() + first["msg"][1:]
+    return f"{_place(first['loc'])}: {reason}{_received(first)}{more}"
+
+
+def _place(location: Sequence[str | int]) -> str:
+    """starts[0][1] for ("body", "starts", 0, 1)."""
+    path = ""
+    for part in location[1:]:
+        path += f"[{part}]" if isinstance(part, int) else f"{'.' if path else ''}{_shown(part)}"
+    return path or "the request"
+
+
+def _received(error: Any) -> str:
+    if error["type"] in ("missing", "json_invalid", "extra_forbidden"):
+        return ""
+    return f", got {_shown(error['input'])}"
+
+
+def _shown(value: Any, longest: int = 60) -> str:
+    """Plain ASCII of bounded length, whatever was sent."""
+    text = value if isinstance(value, str) and value.isidentifier() else ascii(value)
+    return ascii(text)[1:-1][:longest] + "…" * (len(text) > longest)

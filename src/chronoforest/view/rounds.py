@@ -1,0 +1,82 @@
+"""Rounds as small JSON values: every segment, meeting and path is sent once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from chronoforest.pictures import Snapshot
+from chronoforest.types import FloatArray, Pair
+
+DECIMALS = 2
+THINNING = 2
+"""Of a segment's frames every second one is drawn."""
+
+
+class RoundEncoder:
+    """Remembers what it has sent; one for each plan."""
+
+    def __init__(self) -> None:
+        self._num_segments: list[int] = []
+        self._meetings: dict[Pair, FloatArray] = {}
+        self._paths: dict[Pair, FloatArray] = {}
+
+    def encode(self, snapshot: Snapshot) -> dict[str, Any]:
+        """What is new since the last snapshot, with the round's record and costs.
+
+        trees: [tree, anchor, [x, y, x, y, …]] for each new segment; meetings, paths: [source, target,
+        [x, y, …]]; matrix: [A, A] steps, null where no bridge can exist. Anchors are rows of the problem's.
+        """
+        stats, names = snapshot.stats, snapshot.problem.names
+        return {
+            "round": stats.round_index,
+            "route": [list(order) for order in stats.route.orders],
+            "cost": _finite(stats.route_cost),
+            "pairs": _pairs(stats.pairs),
+            "met": _pairs(stats.accepted),
+            "expanded": stats.num_expanded,
+            "nodes": stats.num_nodes,
+            "seconds": round(stats.seconds, 3),
+            "trees": self._new_segments(snapshot, {name: row for row, name in enumerate(names)}),
+            "meetings": _entries(_changed(self._meetings, dict(snapshot.meetings))),
+            "paths": _entries(_changed(self._paths, dict(snapshot.paths))),
+            "matrix": [[_finite(value) for value in row] for row in snapshot.bridge_cost],
+        }
+
+    def _new_segments(self, snapshot: Snapshot, rows: dict[str, int]) -> list[list[Any]]:
+        known = self._num_segments + [0] * (len(snapshot.trees) - len(self._num_segments))
+        self._num_segments = [len(tree.segments) for tree in snapshot.trees]
+        return [
+            [index, rows[tree.anchor], flat(_thinned(segment))]
+            for index, (tree, num_known) in enumerate(zip(snapshot.trees, known, strict=True))
+            for segment in tree.segments[num_known:]
+        ]
+
+
+def flat(points: FloatArray) -> list[float]:
+    """[T, 2] → x, y, x, y, …, rounded."""
+    return [float(value) for value in np.round(points, DECIMALS).ravel()]
+
+
+def _thinned(segment: FloatArray) -> FloatArray:
+    """Every second frame, counted from the end, and the boundary."""
+    return np.concatenate([segment[:1], segment[:0:-1][::THINNING][::-1]])
+
+
+def _changed(known: dict[Pair, FloatArray], now: dict[Pair, FloatArray]) -> dict[Pair, FloatArray]:
+    fresh = {pair: place for pair, place in now.items() if not np.array_equal(known.get(pair, ()), place)}
+    known.update(fresh)
+    return fresh
+
+
+def _entries(found: dict[Pair, FloatArray]) -> list[list[Any]]:
+    return [[pair.source, pair.target, flat(place)] for pair, place in found.items()]
+
+
+def _pairs(pairs: tuple[Pair, ...]) -> list[list[int]]:
+    return [[pair.source, pair.target] for pair in pairs]
+
+
+def _finite(value: float) -> float | None:
+    return round(float(value), 1) if np.isfinite(value) else None

@@ -1,0 +1,232 @@
+"""The local web service: one page, and an interface that other programs can use too."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from fastapi import FastAPI, Header, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import FileResponse, JSONResponse, Response, StreamingResponse
+from fastapi.staticfiles import StaticFiles
+from starlette.exceptions import HTTPException
+
+from chronoforest.errors import Busy, CannotListen, ChronoForestError, InvalidParameter, UnknownJob
+from chronoforest.planner import Planner
+from chronoforest.view.guard import Guard
+from chronoforest.view.jobs import Event, Job, JobLimits, Jobs
+from chronoforest.view.requests import Accepted, PlanRequest, Refusal, sentence
+from chronoforest.view.stage import Site, describe, site_of
+from chronoforest.view.work import Planned, dumps, planning, walking, warming_up
+
+STATIC = Path(__file__).parent / "static"
+LOOPBACK = "127.0.0.1"
+BEATS_PER_COMMENT = 20
+
+REFUSALS: dict[int | str, dict[str, Any]] = {
+    400: {"model": Refusal, "description": "the problem cannot be planned for"},
+    404: {"model": Refusal, "description": "no such plan"},
+    409: {"model": Refusal, "description": "the session plans already, or the queue is full"},
+    413: {"model": Refusal, "description": "the request is too large"},
+    422: {"model": Refusal, "description": "the request is malformed"},
+}
+STREAM: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"text/event-stream": {}}, "description": "server-sent events"},
+    404: REFUSALS[404],
+}
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What is served: a planner for each mode, all of the same preset, and what is known of its world."""
+
+    planners: Mapping[str, Planner]
+    site: Site
+
+    @classmethod
+    def of(cls, planners: Mapping[str, Planner]) -> Stage:
+        """With the walls and the environment of the preset, where there are any."""
+        first = next(iter(planners.values()))
+        return cls(planners, site_of(first.name, getattr(first.models, "tracker", None) is not None))
+
+    @property
+    def preset(self) -> str:
+        """Its name."""
+        return next(iter(self.planners.values())).name
+
+    def planner(self, mode: str) -> Planner:
+        """The planner of a mode."""
+        if mode not in self.planners:
+            raise InvalidParameter(f"mode must be one of {', '.join(self.planners)}, got {mode!r}")
+        return self.planners[mode]
+
+    def describe(self) -> dict[str, Any]:
+        """What the page has to know."""
+        models = next(iter(self.planners.values())).models
+        return describe(self.preset, models, self.site, tuple(self.planners))
+
+
+def create_app(stage: Stage, limits: JobLimits | None = None) -> FastAPI:
+    """The service without its guard; `app.state.jobs` is its queue."""
+    jobs, world = Jobs(limits), stage.describe()
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        for mode, planner in stage.planners.items():
+            jobs.submit(f"warm-up of {mode}", warming_up(planner, world["example"]))
+        yield
+        jobs.close()
+
+    app = FastAPI(
+        title="ChronoForest viewer",
+        version=version("chronoforest"),
+        summary="Plans routes and tells every round as it happens.",
+        docs_url=None,
+        redoc_url=None,
+        lifespan=lifespan,
+    )
+    app.state.jobs = jobs
+    _answer_with_sentences(app)
+    _add_planning(app, stage, jobs)
+    _add_walking(app, stage, jobs)
+    _add_pages(app, dumps(world))
+    return app
+
+
+def _add_planning(app: FastAPI, stage: Stage, jobs: Jobs) -> None:
+    @app.post("/api/plan", status_code=202, responses=REFUSALS)
+    async def plan(request: PlanRequest) -> Accepted:
+        """Queue a plan. Follow its events at once: a job that nobody follows is cancelled."""
+        request.require_preset(stage.preset)
+        job = jobs.submit(request.session, planning(stage.planner(request.mode), request))
+        return Accepted(id=job.id, events=f"/api/plans/{job.id}/events")
+
+    @app.get("/api/plans/{job_id}/events", responses=STREAM, response_class=StreamingResponse)
+    async def plan_events(
+        job_id: str, request: Request, last_event_id: str | None = Header(None)
+    ) -> StreamingResponse:
+        """`round` for every round, `plan` with a whole plan.json, then `done`, `failed` or `cancelled`."""
+        return _stream(jobs, jobs.get(job_id), request, last_event_id)
+
+    @app.delete("/api/plans/{job_id}", status_code=204, responses={404: REFUSALS[404]})
+    async def cancel(job_id: str) -> Response:
+        """Cancel a plan or a walk, at once."""
+        jobs.cancel(jobs.get(job_id))
+        return Response(status_code=204)
+
+
+def _add_walking(app: FastAPI, stage: Stage, jobs: Jobs) -> None:
+    @app.post("/api/plans/{job_id}/walk", status_code=202, responses=REFUSALS)
+    async def walk(job_id: str) -> Accepted:
+        """Walk a finished plan in its environment, where there is one."""
+        if stage.site.why_no_walk:
+            raise InvalidParameter(f"cannot walk: {stage.site.why_no_walk}")
+        planned = jobs.get(job_id)
+        if not isinstance(planned.outcome, Planned):
+            raise InvalidParameter(f"{job_id} is not a finished plan; it is {planned.state}")
+        job = jobs.submit(planned.session, walking(planned.outcome))
+        return Accepted(id=job.id, events=f"/api/walks/{job.id}/events")
+
+    @app.get("/api/walks/{job_id}/events", responses=STREAM, response_class=StreamingResponse)
+    async def walk_events(
+        job_id: str, request: Request, last_event_id: str | None = Header(None)
+    ) -> StreamingResponse:
+        """`agent` with each agent's track, then `done`, `failed` or `cancelled`."""
+        return _stream(jobs, jobs.get(job_id), request, last_event_id)
+
+
+def _add_pages(app: FastAPI, world: str) -> None:
+    @app.get("/api/world", response_class=Response)
+    async def describe_world() -> Response:
+        """The world as the data shows it: extent, density, and what may be asked of the planner."""
+        return Response(world, media_type="application/json")
+
+    @app.get("/", include_in_schema=False)
+    async def page() -> FileResponse:
+        return FileResponse(STATIC / "index.html")
+
+    app.mount("/static", StaticFiles(directory=STATIC), name="static")
+
+
+def _stream(jobs: Jobs, job: Job, request: Request, last_event_id: str | None) -> StreamingResponse:
+    """Server-sent events from where the reader left off."""
+    is_number = last_event_id is not None and last_event_id.isascii() and last_event_id.isdigit()
+    num_known = int(last_event_id[:9]) + 1 if is_number and last_event_id else 0
+
+    async def events() -> AsyncIterator[str]:
+        number, beats = num_known, 0
+        async for batch in jobs.follow(job, num_known):
+            for event in batch:
+                yield _message(number, event)
+                number += 1
+            beats += 1
+            if await request.is_disconnected():
+                return
+            if not batch and beats % BEATS_PER_COMMENT == 0:
+                yield ": still here\n\n"
+
+    return StreamingResponse(events(), media_type="text/event-stream")
+
+
+def _message(number: int, event: Event) -> str:
+    return f"id: {number}\nevent: {event.kind}\ndata: {event.data}\n\n"
+
+
+def _answer_with_sentences(app: FastAPI) -> None:
+    """Every error is {"error": sentence}; nobody sees a traceback."""
+
+    def refuse(status: int, reason: str) -> JSONResponse:
+        return JSONResponse({"error": reason.encode("ascii", "replace").decode()}, status)
+
+    @app.exception_handler(RequestValidationError)
+    async def malformed(_: Request, error: RequestValidationError) -> JSONResponse:
+        return refuse(422, sentence(error.errors()))
+
+    @app.exception_handler(ChronoForestError)
+    async def refused(_: Request, error: ChronoForestError) -> JSONResponse:
+        status = {UnknownJob: 404, Busy: 409}.get(type(error), 400)
+        return refuse(status, str(error))
+
+    @app.exception_handler(HTTPException)
+    async def unknown(request: Request, error: HTTPException) -> JSONResponse:
+        return refuse(error.status_code, f"{request.method} {request.url.path[:80]}: {error.detail}")
+
+    @app.exception_handler(Exception)
+    async def unexpected(_: Request, error: Exception) -> JSONResponse:
+        return refuse(500, f"this should not happen: {type(error).__name__}; please report it")
+
+
+def listen(port: int) -> socket.socket:
+    """A socket on loopback; port 0 takes any free one."""
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((LOOPBACK, port))
+    except (OSError, OverflowError) as error:
+        listener.close()
+        reason = getattr(error, "strerror", None) or error
+        raise CannotListen(f"cannot listen on port {port}: {reason}; --port 0 takes any free one") from error
+    return listener
+
+
+def serve(stage: Stage, listener: socket.socket, on_ready: Callable[[str], None]) -> None:
+    """Serve until interrupted; `on_ready` is told the page's address once connections are accepted."""
+    port = listener.getsockname()[1]
+    listener.listen()
+    app = Guard(create_app(stage), port)
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        ws="none",
+        timeout_graceful_shutdown=1,
+    )
+    on_ready(f"http://{LOOPBACK}:{port}/")
+    uvicorn.Server(config).run(sockets=[listener])

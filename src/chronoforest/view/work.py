@@ -1,0 +1,114 @@
+"""What jobs do: plan and tell every round, walk a plan and tell every agent."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, cast
+
+from chronoforest.execution.outing import Guide, walk_plan
+from chronoforest.execution.rollout import Rollout
+from chronoforest.pictures import Snapshot
+from chronoforest.planner import ForestMemory, MaxRounds, Planner
+from chronoforest.result import PlanResult
+from chronoforest.types import Problem
+from chronoforest.view.jobs import Desk, Work
+from chronoforest.view.requests import PlanRequest
+from chronoforest.view.rounds import RoundEncoder, flat
+
+
+@dataclass(frozen=True)
+class Planned:
+    """What is kept of a plan, so that it can be walked."""
+
+    planner: Planner
+    result: PlanResult
+    memory: ForestMemory
+
+
+def planning(planner: Planner, request: PlanRequest) -> Work:
+    """Work that plans; tells `round` after every round and `plan`, a whole plan.json, at the end."""
+    problem = request.problem()
+    planner.check(problem, seed=request.seed, variant=request.variant)
+
+    def work(desk: Desk) -> Planned:
+        encoder, memory = RoundEncoder(), ForestMemory()
+
+        def on_snapshot(snapshot: Snapshot) -> None:
+            desk.check()
+            desk.tell("round", dumps(encoder.encode(snapshot)))
+
+        with interruptible(planner, desk.check):
+            result = planner.plan(
+                problem,
+                seed=request.seed,
+                variant=request.variant,
+                stop=request.budget.stop() if request.budget else None,
+                on_snapshot=on_snapshot,
+                memory=memory,
+            )
+        desk.tell("plan", result.to_json())
+        return Planned(planner, result, memory)
+
+    return work
+
+
+def walking(planned: Planned) -> Work:
+    """Work that walks every agent in its environment; tells `agent` for each.
+
+    The planner must be a `Guide`; a stage says whether it is (`Site.why_no_walk`).
+    """
+
+    def work(desk: Desk) -> None:
+        result = planned.result
+        with interruptible(planned.planner, desk.check):
+            walks = walk_plan(cast("Guide", planned.planner), result, planned.memory, seed=result.seed)
+            for agent, rollout in enumerate(walks):
+                desk.check()
+                desk.tell("agent", dumps({"agent": agent, **_walk(rollout)}))
+
+    return work
+
+
+def warming_up(planner: Planner, places: dict[str, Any]) -> Work:
+    """Work that plans one round and throws it away, so that the first real plan does not wait for imports."""
+
+    def work(desk: Desk) -> None:
+        with interruptible(planner, desk.check):
+            planner.plan(Problem(places["starts"], places["goals"], places["waypoints"]), stop=MaxRounds(1))
+
+    return work
+
+
+@contextmanager
+def interruptible(planner: Planner, check: Callable[[], None]) -> Iterator[None]:
+    """Call `check` before every denoising step too: with many anchors a single round can take seconds."""
+    net = getattr(planner.models.sampler, "net", None)
+    if net is None:
+        yield
+        return
+    handle = net.register_forward_pre_hook(lambda *_: check())
+    try:
+        yield
+    finally:
+        handle.remove()
+
+
+def dumps(values: Any) -> str:
+    """Strict JSON on one line."""
+    return json.dumps(values, allow_nan=False, separators=(",", ":"))
+
+
+def _walk(rollout: Rollout) -> dict[str, Any]:
+    return {
+        "xy": flat(rollout.xy),
+        "visits": [
+            [step, *flat(place)] for step, place in zip(rollout.visit_steps, rollout.visited, strict=True)
+        ],
+        "replans": list(rollout.replan_steps),
+        "steps": rollout.steps,
+        "success": rollout.success,
+        "summary": rollout.summary(),
+    }
