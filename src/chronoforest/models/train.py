@@ -105,9 +105,7 @@ class Training:
         reported_step = self.step_index
         with _held_interrupts() as let_through, self._saved_at_the_end(path):
             while self.step_index < end:
-                self.rate.fill_(self.params.rate(self.step_index))
-                self._replay()
-                self.step_index += 1
+                self.advance()
                 let_through()
                 if self.step_index % 20 and self.step_index < end:
                     continue
@@ -122,6 +120,12 @@ class Training:
                 if now - saved_at > self.params.checkpoint_seconds:
                     self.save(path)
                     saved_at = now
+
+    def advance(self) -> None:
+        """Take one step; on CUDA it is only queued."""
+        self.rate.fill_(self.params.rate(self.step_index))
+        self._replay()
+        self.step_index += 1
 
     @contextmanager
     def _saved_at_the_end(self, path: Path) -> Iterator[None]:

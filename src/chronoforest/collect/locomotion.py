@@ -1,0 +1,448 @@
+"""Trains the ant's expert: soft actor-critic on a flat floor, several seeds side by side, the steadiest kept.
+
+In a tick every ant takes one step while the device makes as many updates as a seed has ants, so that each
+seed has one update per step of its own.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import platform
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from chronoforest.collect.expert import CARD, EXPERT_FILE, KIND
+from chronoforest.collect.floor import (
+    ACTION_DIM,
+    OBSERVATION_DIM,
+    STEPS_PER_SECOND,
+    Float32Array,
+    Floor,
+    Outcome,
+)
+from chronoforest.collect.sac import Replay, Sac, SacParams
+from chronoforest.errors import BadCheckpoint, CannotWrite, InvalidParameter
+from chronoforest.models import checkpoint
+from chronoforest.models.train import Training, TrainParams
+
+TRAINING_FILE, REPLAY_FILE = "training.safetensors", "replay.f32"
+NOISE = 0.2
+"""Standard deviation of the action noise with which data are recorded and the seeds are compared."""
+
+FAST_ENOUGH = 0.9
+"""Share of the fastest seed's speed that a seed needs to be chosen for its steadiness."""
+
+
+@dataclass(frozen=True)
+class ExpertParams:
+    """A training: `num_steps` steps and about as many updates for each of `num_seeds` seeds."""
+
+    num_seeds: int = 4
+    num_steps: int = 400_000
+    ants_per_seed: int = 4
+    batch: int = 256
+    learning_rate: float = 1e-4
+    target_rate: float = 0.005
+    seed: int = 0
+    most_random_steps: int = 5000
+    eval_ants: int = 64
+    eval_steps: int = 500
+    save_seconds: float = 60.0
+    report_seconds: float = 10.0
+    is_compiled: bool = False
+    sac: SacParams = field(default_factory=SacParams)
+
+    def __post_init__(self) -> None:
+        for name in ("num_seeds", "num_steps", "ants_per_seed", "batch", "eval_ants", "eval_steps"):
+            if getattr(self, name) < 1:
+                raise InvalidParameter(f"{name} must be at least 1, got {getattr(self, name)}")
+        if self.seed < 0:
+            raise InvalidParameter(f"seed must not be negative, got {self.seed}")
+        if self.num_ticks <= self.num_random_ticks:
+            raise InvalidParameter(
+                f"{self.num_steps} steps with {self.ants_per_seed} ants per seed leave nothing to learn from"
+            )
+
+    @property
+    def num_ants(self) -> int:
+        """Ants of all seeds."""
+        return self.num_seeds * self.ants_per_seed
+
+    @property
+    def num_ticks(self) -> int:
+        """Steps that each ant takes."""
+        return math.ceil(self.num_steps / self.ants_per_seed)
+
+    @property
+    def num_random_ticks(self) -> int:
+        """Ticks of random actions before the first update."""
+        return math.ceil(min(self.most_random_steps, self.num_steps // 10) / self.ants_per_seed)
+
+    @property
+    def training(self) -> TrainParams:
+        """The updates."""
+        return TrainParams(
+            num_steps=(self.num_ticks - self.num_random_ticks) * self.ants_per_seed,
+            batch=self.batch,
+            learning_rate=self.learning_rate,
+            final_share=1.0,
+            average_rate=self.target_rate,
+            seed=self.seed,
+        )
+
+
+@dataclass(frozen=True)
+class Report:
+    """Exploration since the last report, for each seed; speeds in units/s along the direction."""
+
+    step: int
+    num_steps: int
+    rate: float
+    speeds: tuple[float, ...]
+    falls_per_1000: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class SeedFigures:
+    """A seed measured without and with action noise; speeds in units/s along the direction."""
+
+    speed: float
+    falls_per_1000: float
+    noisy_speed: float
+    noisy_falls_per_1000: float
+
+
+@dataclass(frozen=True)
+class Run:
+    """Where a training runs and reports."""
+
+    folder: Path
+    device: torch.device
+    num_workers: int
+    is_resumed: bool = False
+    command: str = "chronoforest collect expert"
+    on_report: Callable[[Report], None] | None = None
+
+
+def train_expert(params: ExpertParams, run: Run) -> tuple[int, list[SeedFigures]]:
+    """Train, measure every seed, write the steadiest; returns its index and all figures.
+
+    A save every minute and at ctrl-C or SIGTERM lets a later call continue with the same networks,
+    optimisers, random numbers and replay; only the episodes under way start anew. With each save the seed
+    that was fastest of late is written as an unfinished expert.
+    """
+    started = time.monotonic()
+    learner = Learner(params, run)
+    if run.is_resumed:
+        learner.resume()
+    learner.run()
+    figures = evaluate(learner.sac, params, run)
+    chosen = steadiest(figures)
+    about = {"figures": [asdict(figure) for figure in figures], "is_finished": True}
+    about["seconds"] = round(time.monotonic() - started, 1)
+    learner.write_expert(chosen, about)
+    return chosen, figures
+
+
+def steadiest(figures: Sequence[SeedFigures]) -> int:
+    """The seed that falls least with noise among the nearly fastest; of equals the faster one."""
+    enough = FAST_ENOUGH * max(figure.noisy_speed for figure in figures)
+    candidates = [k for k, figure in enumerate(figures) if figure.noisy_speed >= enough]
+    return min(candidates, key=lambda k: (figures[k].noisy_falls_per_1000, -figures[k].noisy_speed))
+
+
+class Learner:
+    """Networks, optimiser, replay and the loop that feeds them."""
+
+    def __init__(self, params: ExpertParams, run: Run) -> None:
+        self.params, self.where = params, run
+        torch.manual_seed(params.seed)
+        self.sac = Sac(params.num_seeds, params.sac).to(run.device)
+        shape = (params.num_ticks, params.num_seeds, params.ants_per_seed)
+        self.replay = Replay(*shape, params.sac, run.device)
+        loss = torch.compile(self._loss) if params.is_compiled else self._loss
+        self.training = Training(
+            nn.ModuleDict({"sac": self.sac, "replay": self.replay}),
+            loss,
+            lambda: [(self.sac.critic, self.sac.target)],
+            params.training,
+            run.device,
+            {"model": "ant expert", "seeds": params.num_seeds, "ants_per_seed": params.ants_per_seed},
+        )
+        self.explore = Explorer(self.sac, params.ants_per_seed, run.device)
+        self.tick = 0
+        self._num_written = 0
+        self._recent = np.zeros(params.num_seeds)
+
+    def run(self) -> None:
+        """Train to the end; ctrl-C and SIGTERM save before they take effect."""
+        if self.tick >= self.params.num_ticks:
+            return
+        entropy = (self.params.seed, self.tick)
+        window = _Window(self.params, self.tick)
+        saved_at = time.monotonic()
+        floor = Floor(self.params.num_ants, entropy, self.where.num_workers)
+        with _held_signals() as let_through, floor:
+            observations = floor.first_observations()
+            rng = np.random.default_rng(entropy)
+            try:
+                while self.tick < self.params.num_ticks:
+                    outcome = self._advance(floor, observations, rng)
+                    observations = outcome.observations
+                    window.add(outcome)
+                    self._report(window)
+                    let_through()
+                    if time.monotonic() - saved_at > self.params.save_seconds:
+                        self.save()
+                        saved_at = time.monotonic()
+            finally:
+                self.save()
+
+    def save(self) -> None:
+        """Write all that the next tick depends on but the ants' own states."""
+        _append(self.where.folder / REPLAY_FILE, self.replay.rows, self._num_written, self.tick)
+        self._num_written = self.tick
+        self.training.save(self.where.folder / TRAINING_FILE)
+        if self.training.step_index:
+            self.write_expert(int(np.argmax(self._recent)), {"is_finished": False})
+
+    def resume(self) -> None:
+        """Continue a saved run of the same folder, if there is one."""
+        path = self.where.folder / TRAINING_FILE
+        if not path.is_file():
+            return
+        self.training.resume(path)
+        self.tick = self._num_written = int(self.replay.num_filled)
+        _read_rows(self.where.folder / REPLAY_FILE, self.replay.rows, self.tick)
+
+    def write_expert(self, member: int, about: dict[str, Any]) -> None:
+        """Write one seed's actor with its card."""
+        card = {
+            "kind": KIND,
+            "command": self.where.command,
+            "seed": self.params.seed,
+            "chosen": member,
+            "num_steps": self.tick * self.params.ants_per_seed,
+            "noise": NOISE,
+            "device": _device_name(self.where.device),
+            "params": asdict(self.params),
+            **about,
+        }
+        checkpoint.write(self.where.folder / EXPERT_FILE, self.sac.actor.member(member), card)
+        _write_card(self.where.folder / CARD, card)
+
+    def _loss(self) -> torch.Tensor:
+        return self.sac.loss(self.replay.draw(self.params.batch))
+
+    def _advance(self, floor: Floor, observations: Float32Array, rng: np.random.Generator) -> Outcome:
+        """One tick: the updates run while the ants step."""
+        is_random = self.tick < self.params.num_random_ticks
+        size = (self.params.num_ants, ACTION_DIM)
+        actions = rng.uniform(-1.0, 1.0, size).astype(np.float32) if is_random else self.explore(observations)
+        floor.send(actions)
+        if not is_random:
+            for _ in range(self.params.ants_per_seed):
+                self.training.advance()
+        outcome = floor.receive()
+        continues = 1.0 - outcome.is_terminal
+        columns = (observations, actions, outcome.next_observations, outcome.rewards[:, None])
+        rows = np.concatenate([*columns, continues[:, None]], axis=1)
+        self.replay.put(self.tick, torch.from_numpy(rows))
+        self.tick += 1
+        return outcome
+
+    def _report(self, window: _Window) -> None:
+        if not window.is_due and self.tick < self.params.num_ticks:
+            return
+        report = window.report(self.tick)
+        self._recent = np.array(report.speeds)
+        if self.where.on_report is not None:
+            self.where.on_report(report)
+
+
+class Explorer:
+    """Actions with exploration for every ant; on CUDA one captured graph."""
+
+    def __init__(self, sac: Sac, ants_per_seed: int, device: torch.device) -> None:
+        self.sac = sac
+        self.inputs = torch.zeros(sac.num_seeds, ants_per_seed, sac.params.observation_dim, device=device)
+        self._replay: Callable[[], None] = self._step
+        if device.type == "cuda":
+            self._capture()
+
+    def __call__(self, observations: Float32Array) -> Float32Array:
+        """[seeds · ants, O] → [seeds · ants, A]."""
+        self.inputs.copy_(torch.from_numpy(observations).view_as(self.inputs))
+        self._replay()
+        actions: Float32Array = self.outputs.flatten(0, 1).cpu().numpy()
+        return actions
+
+    def _step(self) -> None:
+        with torch.no_grad():
+            self.outputs, _ = self.sac.sample(self.inputs)
+
+    def _capture(self) -> None:
+        side = torch.cuda.Stream()
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            self._step()
+        torch.cuda.current_stream().wait_stream(side)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            self._step()
+        self._replay = graph.replay
+
+
+def evaluate(sac: Sac, params: ExpertParams, run: Run) -> list[SeedFigures]:
+    """Walk `eval_ants` ants per seed for `eval_steps` steps without noise, and as many with it."""
+    shape = (params.num_seeds, 2, params.eval_ants)
+    num_ants = math.prod(shape)
+    rng = np.random.default_rng((params.seed, 1))
+    rewards, falls = np.zeros(shape), np.zeros(shape)
+    with Floor(num_ants, (params.seed, params.num_ticks, 1), run.num_workers, ends_when_fallen=True) as floor:
+        observations = floor.first_observations()
+        for _ in range(params.eval_steps):
+            actions = _mean_actions(sac, observations, run.device).reshape(*shape, ACTION_DIM)
+            actions[:, 1] += rng.normal(0.0, NOISE, actions[:, 1].shape)
+            floor.send(actions.clip(-1.0, 1.0).reshape(num_ants, ACTION_DIM))
+            outcome = floor.receive()
+            observations = outcome.observations
+            rewards += outcome.rewards.reshape(shape)
+            falls += outcome.has_fallen.reshape(shape)
+    speeds = STEPS_PER_SECOND * rewards.mean(axis=2) / params.eval_steps
+    rates = 1000.0 * falls.mean(axis=2) / params.eval_steps
+    rows = np.stack([speeds[:, 0], rates[:, 0], speeds[:, 1], rates[:, 1]], axis=1)
+    return [SeedFigures(*(round(float(value), 4) for value in row)) for row in rows]
+
+
+def _mean_actions(sac: Sac, observations: Float32Array, device: torch.device) -> Float32Array:
+    inputs = torch.from_numpy(observations).view(sac.num_seeds, -1, OBSERVATION_DIM).to(device)
+    with torch.no_grad():
+        actions: Float32Array = sac.mean_actions(inputs).cpu().numpy()
+    return actions
+
+
+class _Window:
+    """Rewards and falls of each seed since the last report."""
+
+    def __init__(self, params: ExpertParams, tick: int) -> None:
+        self.params = params
+        self._restart(tick)
+
+    @property
+    def is_due(self) -> bool:
+        return time.monotonic() - self._since > self.params.report_seconds
+
+    def add(self, outcome: Outcome) -> None:
+        shape = (self.params.num_seeds, -1)
+        self._rewards += outcome.rewards.reshape(shape).mean(axis=1)
+        self._falls += outcome.has_fallen.reshape(shape).mean(axis=1)
+
+    def report(self, tick: int) -> Report:
+        """What was seen; starts the next window."""
+        num_ticks = max(tick - self._tick, 1)
+        ants = self.params.ants_per_seed
+        speeds = STEPS_PER_SECOND * self._rewards / num_ticks
+        falls = 1000.0 * self._falls / num_ticks
+        rate = num_ticks * ants / max(time.monotonic() - self._since, 1e-9)
+        self._restart(tick)
+        total = self.params.num_ticks * ants
+        return Report(tick * ants, total, rate, tuple(speeds.tolist()), tuple(falls.tolist()))
+
+    def _restart(self, tick: int) -> None:
+        self._since, self._tick = time.monotonic(), tick
+        self._rewards, self._falls = np.zeros((2, self.params.num_seeds))
+
+
+def _append(path: Path, rows: torch.Tensor, first: int, last: int) -> None:
+    """Bring the replay's file up to tick `last`; what it holds beyond `first` is of no run and is dropped."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("r+b" if first else "wb") as file:
+            file.truncate(first * rows[0].numel() * 4)
+            file.seek(0, os.SEEK_END)
+            file.write(rows[first:last].cpu().numpy().tobytes())
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise CannotWrite(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def _read_rows(path: Path, rows: torch.Tensor, num_ticks: int) -> None:
+    """Fill the first `num_ticks` rows from the replay's file."""
+    count = num_ticks * rows[0].numel()
+    stored = np.fromfile(path, dtype=np.float32, count=count) if path.is_file() else np.zeros(0, np.float32)
+    if len(stored) < count:
+        raise BadCheckpoint(
+            f"{path} holds {len(stored)} of the {count} numbers that the saved training needs; "
+            "remove the folder to start again"
+        )
+    rows[:num_ticks] = torch.from_numpy(stored).view(num_ticks, *rows.shape[1:]).to(rows.device)
+
+
+@contextmanager
+def _held_signals() -> Iterator[Callable[[], None]]:
+    """Hold ctrl-C and SIGTERM back until the yielded function is called: a save is never half a tick."""
+    pressed: list[int] = []
+
+    def let_through() -> None:
+        if pressed:
+            raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():  # only the main thread may set handlers
+        yield let_through
+        return
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    previous = [signal.signal(number, lambda got, _: pressed.append(got)) for number in numbers]
+    try:
+        yield let_through
+    finally:
+        for number, handler in zip(numbers, previous, strict=True):
+            signal.signal(number, handler or signal.SIG_DFL)
+
+
+def _device_name(device: torch.device) -> str:
+    return torch.cuda.get_device_name(device) if device.type == "cuda" else platform.machine()
+
+
+def _write_card(path: Path, card: dict[str, Any]) -> None:
+    """The card as people read it."""
+    rows = {
+        "command": f"`{card['command']}`",
+        "seed": card["seed"],
+        "steps": f"{card['num_steps']} for each of {card['params']['num_seeds']} seeds",
+        "chosen": f"seed number {card['chosen']}",
+        "device": card["device"],
+    }
+    if "seconds" in card:
+        rows["time"] = f"{card['seconds']} s"
+    lines = ["# The ant's locomotion expert", "", "| | |", "|---|---|"]
+    lines += [f"| {name} | {value} |" for name, value in rows.items()]
+    lines += ["", *(_figure_lines(card) if card["is_finished"] else ["Unfinished: written while training."])]
+    path.write_text("\n".join([*lines, ""]))
+
+
+def _figure_lines(card: dict[str, Any]) -> list[str]:
+    params = card["params"]
+    head = (
+        f"Each seed walked {params['eval_ants']} ants for {params['eval_steps']} steps on the flat floor, "
+        f"without and with action noise {card['noise']}; speeds in units per second along the commanded "
+        "direction, falls (unhealthy or turned over) per 1000 steps. Chosen: the fewest falls with noise "
+        f"among the seeds with at least {FAST_ENOUGH:.0%} of the fastest speed with noise."
+    )
+    table = ["| seed number | speed | falls | speed, noise | falls, noise |", "|---|---|---|---|---|"]
+    for k, figure in enumerate(card["figures"]):
+        shown = " | ".join(f"{value:.3f}" for value in figure.values())
+        table.append(f"| {k}{' (chosen)' if k == card['chosen'] else ''} | {shown} |")
+    return [head, "", *table]
