@@ -24,6 +24,13 @@ class UnknownPreset(ChronoForestError):
         super().__init__(f"unknown preset {name!r}; available: {', '.join(choices)}")
 
 
+class UnknownPlanner(ChronoForestError):
+    """Neither ChronoForest's planner nor a peer has that name."""
+
+    def __init__(self, name: str, choices: Iterable[str]) -> None:
+        super().__init__(f"unknown planner {name!r}; available: {', '.join(choices)}")
+
+
 class UnknownVariant(ChronoForestError):
     """No planner variant of that name."""
 
@@ -55,6 +62,17 @@ class BadCheckpoint(ChronoForestError):
 
 class BadResult(ChronoForestError):
     """A saved plan or record cannot be read."""
+
+
+class BadPresetFile(ChronoForestError):
+    """A preset's TOML file is missing, not TOML, or sets what no preset has."""
+
+
+class MissingExtra(ChronoForestError):
+    """An optional library is not installed."""
+
+    def __init__(self, library: str, extra: str) -> None:
+        super().__init__(f"this needs {library}; install it with `pip install 'chronoforest[{extra}]'`")
 
 
 class FetchFailed(ChronoForestError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -70,6 +71,23 @@ class MaxSeconds:
         return bool(rounds) and rounds[-1].seconds >= self.seconds
 
 
+class PlanSearch(Protocol):
+    """One call of `plan` in progress."""
+
+    def run(
+        self,
+        stop: StopCriterion,
+        on_round: RoundObserver | None,
+        on_snapshot: SnapshotObserver | None = None,
+    ) -> None:
+        """Search until there is nothing left to ask or the criterion says so."""
+        ...
+
+    def result(self, preset: str, variant: str, seed: int) -> PlanResult:
+        """What was found so far."""
+        ...
+
+
 class Planner:
     """Plans for one world from its learned models; the same seed gives the same plan."""
 
@@ -93,13 +111,24 @@ class Planner:
         """Routes through all waypoints, complete when every leg is met before the budget ends.
 
         stop: ends planning early with the best partial plan; on_round: sees every round, on_snapshot
-        also its trees, meetings and bridges; order: names per agent, to plan for a given order; memory: reuses
-        trees of earlier calls whose anchors did not move.
+        also its trees, meetings and bridges; order: names per agent, to plan for a given order; memory:
+        reuses trees of earlier calls whose anchors did not move.
         """
         self.check(problem, seed=seed, variant=variant, order=order)
-        loop = ClosedLoop(self.models, self.params, problem, VARIANTS[variant], order, memory, seed)
-        loop.run(stop or self._default_stop(problem), on_round, on_snapshot)
-        return loop.result(self.name, variant, seed)
+        search = self._begin(problem, variant, order, memory, seed)
+        search.run(stop or self._default_stop(problem), on_round, on_snapshot)
+        return search.result(self.name, variant, seed)
+
+    def _begin(
+        self,
+        problem: Problem,
+        variant: str,
+        order: Sequence[Sequence[str]] | None,
+        memory: ForestMemory | None,
+        seed: int,
+    ) -> PlanSearch:
+        """The search for a problem that has been checked."""
+        return ClosedLoop(self.models, self.params, problem, VARIANTS[variant], order, memory, seed)
 
     def check(
         self,

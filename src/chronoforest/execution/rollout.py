@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from chronoforest.envs.bodies import pose_of
 from chronoforest.envs.tasks import Env, Start
 from chronoforest.errors import BadResult, CannotWrite
 from chronoforest.execution.recovery import Cause, Replan, Watch, trouble
@@ -23,6 +24,9 @@ FORMAT = "chronoforest-rollout/1"
 MAX_STEPS = 2000
 """The longer of the two caps that are reported; success within the official 1000 is read off the record."""
 
+POSE_STRIDE = 2
+"""Steps from one kept pose to the next: half of them show how a body walked."""
+
 
 @dataclass(frozen=True, eq=False)
 class Rollout:
@@ -30,7 +34,8 @@ class Rollout:
 
     xy: [steps + 1, 2] world units; paths: the plan it followed and one more [T, 2] per re-planning, made at
     `replan_steps`; visited: [k, 2] waypoints at `visit_steps`; missed: [j, 2] the others; cause: why it
-    failed; seconds: wall clock, re-planning included.
+    failed; seconds: wall clock, re-planning included; poses: [steps // 2 + 1, 15] of an ant at every second
+    step, empty for a body that is a point.
     """
 
     xy: FloatArray
@@ -41,6 +46,7 @@ class Rollout:
     visit_steps: tuple[int, ...]
     missed: FloatArray
     seconds: float
+    poses: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
 
     @property
     def success(self) -> bool:
@@ -56,6 +62,17 @@ class Rollout:
     def num_replans(self) -> int:
         """New routes got on the way."""
         return len(self.replan_steps)
+
+    @property
+    def has_poses(self) -> bool:
+        """Whether the body can be shown, not only its place."""
+        return self.poses.size > 0
+
+    def pose(self, step: int) -> FloatArray:
+        """[15] at a step: the latest kept pose, moved to where the body is at the step itself."""
+        pose = self.poses[step // POSE_STRIDE].copy()
+        pose[:2] = self.xy[step]
+        return pose
 
     def success_within(self, cap: int) -> bool:
         """Whether it succeeded in at most that many steps."""
@@ -124,10 +141,12 @@ class _Agent:
     watch: Watch = field(default_factory=Watch)
     cause: Cause | None = None
     num_attempts: int = 0
+    asked_at: int = 0
 
     def __post_init__(self) -> None:
         self.observation = self.start.observation
         self.track = [self.observation[:2].astype(np.float64)]
+        self.poses = [pose_of(self.observation)]
         self.paths = [self.route.path] if self.route is not None else []
         self.replan_steps: list[int] = []
         self.visited: list[FloatArray] = []
@@ -150,11 +169,15 @@ class _Agent:
         action = np.clip(action, env.action_space.low, env.action_space.high)
         self.observation, _, _, is_out_of_steps, info = env.step(action)
         self.track.append(self.observation[:2].astype(np.float64))
+        if self.now % POSE_STRIDE == 0:
+            self.poses.append(pose_of(self.observation))
         self._locate(self.route)
         if info["success"] and not len(self._remaining(self.route)):
             self.cause = "none"
         elif is_out_of_steps:
             self.cause = "out of steps"
+        elif self._is_due():
+            self._plan_anew(self.route)
         else:
             self._recover(self.route)
 
@@ -170,6 +193,7 @@ class _Agent:
             visit_steps=tuple(self.visit_steps),
             missed=missed,
             seconds=seconds,
+            poses=np.array(self.poses),
         )
 
     def _locate(self, route: Route) -> None:
@@ -194,6 +218,16 @@ class _Agent:
             self.cause = cause
             return
         self.num_attempts += 1
+        self._plan_anew(route)
+
+    def _is_due(self) -> bool:
+        """Whether it is time for a new plan although nothing is wrong."""
+        every = self.params.replan_every
+        return self.replan is not None and 0 < every <= self.now - self.asked_at
+
+    def _plan_anew(self, route: Route) -> None:
+        assert self.replan is not None
+        self.asked_at = self.now
         self._take(self.replan(self.track[-1], self._remaining(route)))
 
     def _take(self, route: Route | None) -> None:
@@ -218,6 +252,7 @@ def _to_dict(rollout: Rollout) -> dict[str, Any]:
         "visit_steps": list(rollout.visit_steps),
         "missed": rollout.missed.tolist(),
         "xy": np.round(rollout.xy, 5).tolist(),
+        "poses": np.round(rollout.poses, 3).tolist(),
         "paths": [np.round(path, 5).tolist() for path in rollout.paths],
     }
 
@@ -232,6 +267,7 @@ def _from_dict(values: Mapping[str, Any]) -> Rollout:
         visit_steps=tuple(values["visit_steps"]),
         missed=_points(values["missed"]),
         seconds=values["seconds"],
+        poses=np.array(values.get("poses", [[]]), dtype=np.float64),
     )
 
 

@@ -20,7 +20,8 @@ class ExecutionParams:
     look_ahead: the subgoal's lead on the nearest plan frame, along the plan; window: how far ahead that
     frame is looked for, so that a route that crosses itself is not cut short; visit_radius: a waypoint counts
     as visited; drift: farthest distance from the plan; stuck_steps without gaining least_progress along the
-    plan count as stuck; jump: a longer step is a teleport; max_replans: attempts to plan anew.
+    plan count as stuck; jump: a longer step is a teleport; max_replans: attempts to plan anew because of
+    trouble; replan_every: steps after which a new plan is asked for although nothing is wrong, 0 for never.
     """
 
     look_ahead: float = 1.4
@@ -31,6 +32,7 @@ class ExecutionParams:
     least_progress: float = 0.5
     jump: float = 1.5
     max_replans: int = 10
+    replan_every: int = 0
 
     def __post_init__(self) -> None:
         for name in (
@@ -44,8 +46,9 @@ class ExecutionParams:
         ):
             if not getattr(self, name) > 0:
                 raise InvalidParameter(f"{name} must be above 0, got {getattr(self, name)}")
-        if self.max_replans < 0:
-            raise InvalidParameter(f"max_replans must be 0 or more, got {self.max_replans}")
+        for name in ("max_replans", "replan_every"):
+            if getattr(self, name) < 0:
+                raise InvalidParameter(f"{name} must be 0 or more, got {getattr(self, name)}")
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,77 @@
+"""`compositional`: a leg is several segments denoised together, in the manner of GSC and CompDiffuser."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from chronoforest.errors import InvalidParameter
+from chronoforest.peers.legs import Inputs, LegSearch, expected_costs
+from chronoforest.types import FloatArray, Problem, path_length
+
+
+@dataclass(frozen=True)
+class CompositionalParams:
+    """A leg of h(d) steps gets one segment for every `steps_per_segment` of them, and one more after every
+    `tries` rounds without success, at most `max_rounds` rounds; every round samples `num_samples` chains."""
+
+    num_samples: int = 12
+    steps_per_segment: float = 60.0
+    tries: int = 2
+    max_rounds: int = 8
+
+    def __post_init__(self) -> None:
+        if min(self.num_samples, self.tries, self.max_rounds) < 1:
+            raise InvalidParameter(
+                "num_samples, tries and max_rounds must be ≥ 1, "
+                f"got {self.num_samples}, {self.tries} and {self.max_rounds}"
+            )
+        if not self.steps_per_segment > 0:
+            raise InvalidParameter(f"steps_per_segment must be above 0, got {self.steps_per_segment}")
+
+
+class Compositional:
+    """The `Method`: start and goal are given, everything between them is sampled at once."""
+
+    replan_every = 0
+
+    def __init__(self, inputs: Inputs, params: CompositionalParams | None = None) -> None:
+        self.inputs = inputs
+        self.params = params or CompositionalParams()
+
+    def costs(self, problem: Problem) -> FloatArray:
+        """[A, A] h(d)."""
+        return expected_costs(problem, self.inputs.models)
+
+    def begin(self, source: FloatArray, target: FloatArray) -> LegSearch:
+        """Chains from the source to the target."""
+        return _Chains(self.inputs, self.params, source, target)
+
+
+class _Chains(LegSearch):
+    """Batches of chains until one of them is sound from end to end."""
+
+    def __init__(
+        self, inputs: Inputs, params: CompositionalParams, source: FloatArray, target: FloatArray
+    ) -> None:
+        super().__init__(source, target)
+        self.inputs = inputs
+        self.params = params
+        self.num_rounds = 0
+        codes = inputs.models.distance.encode(np.stack([source, target]))
+        steps = inputs.models.calibration.inflate(inputs.models.distance.between(codes[:1], codes[1:]))
+        self.fewest = max(1, int(np.ceil(float(steps[0]) / params.steps_per_segment)))
+
+    def advance(self, rng: np.random.Generator) -> None:
+        """Sample a batch of chains and take the shortest sound one."""
+        num_segments = self.fewest + self.num_rounds // self.params.tries
+        chains = self.inputs.chains(self.source, self.target, num_segments, self.params.num_samples, rng)
+        self.num_rounds += 1
+        self.num_expanded += num_segments
+        self.is_spent = self.num_rounds >= self.params.max_rounds
+        paths = np.concatenate([chains[:, :1, 0], chains[:, :, 1:].reshape(len(chains), -1, 2)], axis=1)
+        self.segments.append(chains[0])
+        sound = paths[self.inputs.is_sound(paths)]
+        if len(sound):
+            self.found, self.gap = min(sound, key=path_length), 0.0

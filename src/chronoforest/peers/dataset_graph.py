@@ -1,0 +1,138 @@
+"""`dataset-graph`: recorded places as nodes, short temporal distances as edges, Dijkstra between anchors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import dijkstra
+
+from chronoforest.errors import InvalidParameter
+from chronoforest.peers.legs import Inputs, LegSearch
+from chronoforest.types import BoolArray, FloatArray, IntArray, Problem
+
+_SPACING = 0.4  # world units between the places where an edge is tested
+
+
+@dataclass(frozen=True)
+class GraphParams:
+    """num_states recorded places are drawn once, by `seed`; an edge is at most `radius` steps long by the
+    distance, leads to one of the `num_neighbours` nearest places (0: to all), and its straight line stays
+    `edge_margin` units inside the data's support or as far as its ends do."""
+
+    num_states: int = 2000
+    radius: float = 30.0
+    num_neighbours: int = 0
+    edge_margin: float = 0.2
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.num_states < 2 or self.num_neighbours < 0:
+            raise InvalidParameter(
+                "num_states must be ≥ 2 and num_neighbours ≥ 0, "
+                f"got {self.num_states} and {self.num_neighbours}"
+            )
+        if not self.radius > 0:
+            raise InvalidParameter(f"radius must be above 0, got {self.radius}")
+
+
+class DatasetGraph:
+    """The `Method`: a graph built once; anchors are joined to it by the rule that made its edges."""
+
+    replan_every = 0
+
+    def __init__(self, inputs: Inputs, params: GraphParams | None = None) -> None:
+        self.inputs = inputs
+        self.params = params or GraphParams()
+        if len(inputs.states) == 0:
+            raise InvalidParameter("dataset-graph needs recorded states, got none")
+        rng = np.random.default_rng(self.params.seed)
+        count = min(self.params.num_states, len(inputs.states))
+        self.states: FloatArray = inputs.states[np.sort(rng.permutation(len(inputs.states))[:count])]
+        self.edges = self._edges(self.states, self.states)
+
+    def costs(self, problem: Problem) -> FloatArray:
+        """[A, A] lengths of the shortest ways through the graph."""
+        first, graph = len(self.states), self._with(problem.anchors)
+        rows = np.arange(first, first + problem.num_anchors)
+        cost: FloatArray = dijkstra(graph, indices=rows)[:, first:]
+        return cost
+
+    def begin(self, source: FloatArray, target: FloatArray) -> LegSearch:
+        """A search that is over after one round."""
+        return _ShortestWay(self, source, target)
+
+    def way(self, source: FloatArray, target: FloatArray) -> FloatArray | None:
+        """[t, 2] the shortest way, None when the graph does not connect the two."""
+        places = np.stack([source, target])
+        start, end = len(self.states), len(self.states) + 1
+        _, before = dijkstra(self._with(places), indices=start, return_predecessors=True)
+        if before[end] < 0:
+            return None
+        chain = [end]
+        while chain[-1] != start:
+            chain.append(int(before[chain[-1]]))
+        return np.concatenate([self.states, places])[chain[::-1]]
+
+    def _with(self, places: FloatArray) -> csr_matrix:
+        """The graph with places [n, 2] as further nodes behind its own."""
+        everything, count = np.concatenate([self.states, places]), len(self.states)
+        out, into = self._edges(places, everything), self._edges(self.states, places)
+        rows = np.concatenate([self.edges.source, out.source + count, into.source])
+        columns = np.concatenate([self.edges.target, out.target, into.target + count])
+        cost = np.concatenate([self.edges.cost, out.cost, into.cost])
+        return csr_matrix((cost, (rows, columns)), shape=(len(everything),) * 2)
+
+    def _edges(self, sources: FloatArray, targets: FloatArray) -> _Edges:
+        """Every edge from places [n, 2] to places [m, 2]; h(d) is its cost."""
+        models = self.inputs.models
+        steps = models.distance.pairwise(models.distance.encode(sources), models.distance.encode(targets))
+        steps[(sources[:, None] == targets).all(axis=-1)] = np.inf
+        rows, columns = np.nonzero((steps <= self.params.radius) & self._is_near(steps))
+        is_open = self._is_supported(sources[rows], targets[columns])
+        rows, columns = rows[is_open], columns[is_open]
+        return _Edges(rows, columns, models.calibration.inflate(steps[rows, columns]))
+
+    def _is_near(self, steps: FloatArray) -> BoolArray:
+        """[n, m]: among the row's nearest, where only those count."""
+        count = self.params.num_neighbours
+        if count == 0 or count >= steps.shape[1]:
+            return np.ones(steps.shape, dtype=np.bool_)
+        return steps <= np.partition(steps, count - 1, axis=1)[:, count - 1 : count]
+
+    def _is_supported(self, starts: FloatArray, ends: FloatArray) -> BoolArray:
+        """[e]: the straight lines keep their room to the edge of the support."""
+        if len(starts) == 0:
+            return np.zeros(0, dtype=np.bool_)
+        longest = float(np.linalg.norm(ends - starts, axis=1).max())
+        share = np.linspace(0.0, 1.0, max(3, int(np.ceil(longest / _SPACING)) + 1))
+        room = self.inputs.models.density.margin(
+            starts[:, None] + share[None, :, None] * (ends - starts)[:, None]
+        )
+        least = np.minimum(np.minimum(room[:, 0], room[:, -1]), self.params.edge_margin)
+        return np.asarray((room >= least[:, None] - 1e-6).all(axis=1))
+
+
+@dataclass(frozen=True)
+class _Edges:
+    """source, target: [e] rows of the places they join; cost: [e] steps."""
+
+    source: IntArray
+    target: IntArray
+    cost: FloatArray
+
+
+class _ShortestWay(LegSearch):
+    """One question to the graph."""
+
+    def __init__(self, graph: DatasetGraph, source: FloatArray, target: FloatArray) -> None:
+        super().__init__(source, target)
+        self.graph = graph
+
+    def advance(self, rng: np.random.Generator) -> None:
+        """Ask; a second time would give the same answer."""
+        self.found = self.graph.way(self.source, self.target)
+        self.is_spent = True
+        if self.found is not None:
+            self.gap = 0.0

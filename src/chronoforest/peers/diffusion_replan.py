@@ -1,0 +1,95 @@
+"""`diffusion-replan`: the denoiser without a tree, one guided segment after another, planned anew on the way.
+
+In the manner of Diffuser with re-planning and of Diffusion Forcing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from chronoforest.errors import InvalidParameter
+from chronoforest.peers.legs import Inputs, LegSearch, arrival, expected_costs, steps_to
+from chronoforest.types import FloatArray, Problem, Query
+
+
+@dataclass(frozen=True)
+class ReplanParams:
+    """Of `num_samples` segments guided by `scale` (world units) the one that ends nearest to the target is
+    taken, and `kept_share` of it; from there the next is sampled, until `max_segments` are strung together.
+    A walk asks for a new plan every `replan_every` steps."""
+
+    num_samples: int = 12
+    scale: float = 16.0
+    kept_share: float = 0.5
+    max_segments: int = 30
+    replan_every: int = 100
+
+    def __post_init__(self) -> None:
+        if min(self.num_samples, self.max_segments, self.replan_every) < 1:
+            raise InvalidParameter(
+                "num_samples, max_segments and replan_every must be ≥ 1, "
+                f"got {self.num_samples}, {self.max_segments} and {self.replan_every}"
+            )
+        if not 0.0 < self.kept_share <= 1.0:
+            raise InvalidParameter(f"kept_share must lie in (0, 1], got {self.kept_share}")
+
+
+class DiffusionReplan:
+    """The `Method`: a chain of greedily chosen segments; what is found is never reconsidered."""
+
+    def __init__(self, inputs: Inputs, params: ReplanParams | None = None) -> None:
+        self.inputs = inputs
+        self.params = params or ReplanParams()
+        self.replan_every = self.params.replan_every
+
+    def costs(self, problem: Problem) -> FloatArray:
+        """[A, A] h(d)."""
+        return expected_costs(problem, self.inputs.models)
+
+    def begin(self, source: FloatArray, target: FloatArray) -> LegSearch:
+        """A chain that begins at the source."""
+        return _Chain(self.inputs, self.params, source, target)
+
+
+class _Chain(LegSearch):
+    """Segments strung together so far: `attempt`."""
+
+    def __init__(self, inputs: Inputs, params: ReplanParams, source: FloatArray, target: FloatArray) -> None:
+        super().__init__(source, target)
+        self.inputs = inputs
+        self.params = params
+
+    def advance(self, rng: np.random.Generator) -> None:
+        """One more segment; a batch without a sound one is a lost round."""
+        self.num_expanded += 1
+        self.is_spent = self.num_expanded >= self.params.max_segments
+        segments = self.inputs.models.sampler(self._query(), rng)
+        segments = segments[self.inputs.is_sound(segments)]
+        if len(segments) == 0:
+            return
+        reached = arrival(segments, self.target, self.inputs)
+        if reached is not None:
+            self._append(segments[reached.row, : reached.frame + 1])
+            self.found, self.gap = np.concatenate([self.attempt, self.target[None]]), reached.gap
+            return
+        left = steps_to(segments[:, -1], self.target, self.inputs.models.distance)
+        num_kept = max(1, round(self.params.kept_share * (segments.shape[1] - 1)))
+        self._append(segments[int(np.argmin(left)), : num_kept + 1])
+
+    def _query(self) -> Query:
+        count = self.params.num_samples
+        return Query(
+            boundary=np.repeat(self.attempt[-1:], count, axis=0),
+            target=np.repeat(self.target[None], count, axis=0),
+            is_incoming=np.zeros(count, dtype=np.bool_),
+            guidance=np.full(count, self.params.scale),
+        )
+
+    def _append(self, segment: FloatArray) -> None:
+        """Lengthen the chain; the picture's segments all have one number of frames, the last repeated."""
+        missing = self.inputs.models.sampler.horizon + 1 - len(segment)
+        resized = np.concatenate([segment, np.repeat(segment[-1:], missing, axis=0)])
+        self.attempt = np.concatenate([self.attempt, segment[1:]])
+        self.segments.append(resized[None])

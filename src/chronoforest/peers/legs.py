@@ -1,0 +1,280 @@
+"""What all peers share: an order, one search per leg, rounds until every leg is found, and the result."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Protocol
+
+import numpy as np
+
+from chronoforest.assembly import joined, resample, shorten, travel_time
+from chronoforest.pictures import Snapshot, TreePicture
+from chronoforest.planner import PlannerParams, PlanningModels, RoundObserver, SnapshotObserver
+from chronoforest.result import Certificate, PlanResult
+from chronoforest.routing.certificates import width
+from chronoforest.routing.solver import AutoSolver, FixedOrder, order_from_names
+from chronoforest.search.junction import has_no_jump, is_supported
+from chronoforest.types import (
+    BoolArray,
+    Distance,
+    FloatArray,
+    JointRoute,
+    Leg,
+    Pair,
+    Plan,
+    Problem,
+    RoundStats,
+    RouteSolver,
+    StopCriterion,
+    path_length,
+)
+
+
+class ChainSampler(Protocol):
+    """Generates several segments in a row together, each beginning where the one before it ends."""
+
+    def __call__(
+        self,
+        start: FloatArray,
+        goal: FloatArray,
+        num_segments: int,
+        num_samples: int,
+        rng: np.random.Generator,
+    ) -> FloatArray:
+        """[samples, segments, horizon + 1, 2] world units, from start [2] to goal [2]."""
+        ...
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Everything a peer may be made of; states: [n, 2] recorded places, none unless the peer needs them."""
+
+    models: PlanningModels
+    chains: ChainSampler
+    params: PlannerParams
+    states: FloatArray
+
+    def is_sound(self, segments: FloatArray) -> BoolArray:
+        """[n]: the segments [n, t, 2] stay in the data's support and never jump, as the forest's do."""
+        largest_hop = self.models.step_length * self.params.stride
+        return is_supported(segments, self.models.density) & has_no_jump(segments, largest_hop)
+
+
+class LegSearch(ABC):
+    """The way from one anchor to the next, looked for a round at a time.
+
+    found: [t, 2] from source to target, None until then; attempt: [t, 2] from the source, the best so far;
+    gap: steps by the distance that `found` bridges without a segment; is_spent: there is nothing left to try;
+    num_expanded: places that segments were asked for; segments: [s, t, 2] each, for the picture.
+    """
+
+    def __init__(self, source: FloatArray, target: FloatArray) -> None:
+        self.source = source
+        self.target = target
+        self.found: FloatArray | None = None
+        self.attempt: FloatArray = source[None]
+        self.gap = np.inf
+        self.is_spent = False
+        self.num_expanded = 0
+        self.segments: list[FloatArray] = []
+
+    @property
+    def is_open(self) -> bool:
+        """Whether another round could help."""
+        return self.found is None and not self.is_spent
+
+    @abstractmethod
+    def advance(self, rng: np.random.Generator) -> None:
+        """One round."""
+
+
+class Method(Protocol):
+    """What tells one peer from another: what legs are expected to cost, and how one is looked for."""
+
+    replan_every: int
+    """Steps after which a walk asks for a new plan although nothing is wrong; 0: never."""
+
+    def costs(self, problem: Problem) -> FloatArray:
+        """[A, A] steps between anchors, infinite where there is no way; the order is solved on it."""
+        ...
+
+    def begin(self, source: FloatArray, target: FloatArray) -> LegSearch:
+        """The search for one leg."""
+        ...
+
+
+def expected_costs(problem: Problem, models: PlanningModels) -> FloatArray:
+    """[A, A] h(d) between anchors, the guess of methods that know a leg's cost only once it is found."""
+    codes = models.distance.encode(problem.anchors)
+    cost = models.calibration.inflate(models.distance.pairwise(codes, codes))
+    np.fill_diagonal(cost, 0.0)
+    return cost
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """Row and frame of segments at which the target is near enough, and the steps left from there."""
+
+    row: int
+    frame: int
+    gap: float
+
+
+def arrival(segments: FloatArray, target: FloatArray, inputs: Inputs) -> Arrival | None:
+    """The earliest frame of segments [n, t, 2] that counts as meeting the target, by the forest's radius."""
+    radius = inputs.params.search.meeting_steps
+    is_near = np.linalg.norm(segments - target, axis=-1) <= radius * inputs.models.step_length
+    rows, frames = np.nonzero(is_near)
+    gap = steps_to(segments[rows, frames], target, inputs.models.distance)
+    rows, frames, gap = rows[gap <= radius], frames[gap <= radius], gap[gap <= radius]
+    if len(rows) == 0:
+        return None
+    first = int(np.lexsort((gap, frames))[0])
+    return Arrival(int(rows[first]), int(frames[first]), float(gap[first]))
+
+
+def steps_to(places: FloatArray, target: FloatArray, distance: Distance) -> FloatArray:
+    """[n] d from places [n, 2] to a target [2]."""
+    return distance.pairwise(distance.encode(places), distance.encode(target[None]))[:, 0]
+
+
+class LegByLeg:
+    """One call of a peer's `plan`: the order is fixed at the start, then every leg is searched on its own."""
+
+    def __init__(
+        self,
+        name: str,
+        method: Method,
+        inputs: Inputs,
+        problem: Problem,
+        order: Sequence[Sequence[str]] | None,
+        seed: int,
+        shortens: bool,
+    ) -> None:
+        self.started = time.perf_counter()
+        self.name = name
+        self.inputs = inputs
+        self.problem = problem
+        self.shortens = shortens
+        self.rng = np.random.default_rng(seed)
+        self.cost = method.costs(problem)
+        self.route = self._solver(order)(self.cost, problem, None)
+        places = problem.anchors
+        self.searches = {leg: method.begin(places[leg.source], places[leg.target]) for leg in self.route.legs}
+        self.rounds: list[RoundStats] = []
+
+    def _solver(self, order: Sequence[Sequence[str]] | None) -> RouteSolver:
+        if order is not None:
+            return FixedOrder(order_from_names(order, self.problem))
+        return AutoSolver(self.inputs.params.solver)
+
+    def run(
+        self,
+        stop: StopCriterion,
+        on_round: RoundObserver | None,
+        on_snapshot: SnapshotObserver | None = None,
+    ) -> None:
+        """Every open leg gets one round after the other."""
+        while True:
+            pairs = tuple(leg for leg, search in self.searches.items() if search.is_open)
+            if not pairs or stop(self.rounds):
+                return
+            for leg in pairs:
+                self.searches[leg].advance(self.rng)
+            self.rounds.append(self._stats(self.route, pairs))
+            if on_round is not None:
+                on_round(self.rounds[-1], self.problem)
+            if on_snapshot is not None:
+                on_snapshot(self.snapshot())
+
+    @property
+    def num_expanded(self) -> int:
+        """Places that segments were asked for, over all legs."""
+        return sum(search.num_expanded for search in self.searches.values())
+
+    def _stats(self, route: JointRoute, pairs: tuple[Pair, ...]) -> RoundStats:
+        return RoundStats(
+            round_index=len(self.rounds),
+            route=route,
+            route_cost=route.cost(self.cost),
+            pairs=pairs,
+            accepted=tuple(leg for leg, search in self.searches.items() if search.found is not None),
+            num_expanded=self.num_expanded,
+            num_nodes=sum(len(part) for search in self.searches.values() for part in search.segments),
+            seconds=time.perf_counter() - self.started,
+        )
+
+    def snapshot(self) -> Snapshot:
+        """What the search looks like after the last round."""
+        found = {leg: search.found for leg, search in self.searches.items()}
+        return Snapshot(
+            problem=self.problem,
+            stats=self.rounds[-1],
+            trees=self._pictures(),
+            bridge_cost=self.cost,
+            meetings={},
+            paths={leg: path for leg, path in found.items() if path is not None},
+        )
+
+    def _pictures(self) -> tuple[TreePicture, ...]:
+        names = self.problem.names
+        return tuple(
+            TreePicture(names[leg.source], np.concatenate(search.segments))
+            for leg, search in self.searches.items()
+            if search.segments
+        )
+
+    def result(self, preset: str, variant: str, seed: int) -> PlanResult:
+        """The routes as far as their legs were found; a peer certifies nothing about its order."""
+        names = self.problem.names
+        unmet = [leg for leg, search in self.searches.items() if search.found is None]
+        return PlanResult(
+            problem=self.problem,
+            routes=tuple(self._plan(order) for order in self.route.orders),
+            unmet=tuple((names[leg.source], names[leg.target]) for leg in unmet),
+            rounds=tuple(self.rounds),
+            num_expanded=self.num_expanded,
+            seconds=time.perf_counter() - self.started,
+            seed=seed,
+            variant=self.name,
+            preset=preset,
+            certificate=Certificate(float("inf"), float("inf"), premises_hold=False, is_exact=False),
+            trees=self._pictures(),
+            meetings=np.zeros((0, 2)),
+            support=self.inputs.models.support,
+        )
+
+    def _plan(self, order: tuple[int, ...]) -> Plan:
+        """One agent's legs, up to the first one that was not found and its best attempt."""
+        legs = [Pair(a, b) for a, b in pairwise(order)]
+        parts: list[FloatArray] = []
+        raw_length = 0.0
+        for leg in legs:
+            search = self.searches[leg]
+            raw = search.attempt if search.found is None else search.found
+            parts.append(self._walkable(raw, is_whole=search.found is not None))
+            raw_length += path_length(raw)
+            if search.found is None:
+                break
+        path, stops = joined(parts)
+        names = [self.problem.names[anchor] for anchor in order]
+        return Plan(names, path, tuple(self._leg(leg) for leg in legs), raw_length, stops)
+
+    def _walkable(self, raw: FloatArray, is_whole: bool) -> FloatArray:
+        models, params = self.inputs.models, self.inputs.params.assembly
+        if is_whole and self.shortens:
+            return shorten(raw, models.density, models.distance, params)
+        return resample(raw, params.spacing)
+
+    def _leg(self, leg: Pair) -> Leg:
+        search, models = self.searches[leg], self.inputs.models
+        names = self.problem.names[leg.source], self.problem.names[leg.target]
+        is_met = search.found is not None
+        cost = float(self.cost[leg.source, leg.target])
+        if search.found is not None:
+            cost = travel_time(search.found, models.distance, self.inputs.params.assembly)
+        return Leg(*names, is_met, cost, search.gap, width(search.gap, models.calibration), names)

@@ -1,0 +1,128 @@
+"""The peers by name, and planners made of them that stand in for ChronoForest's everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from chronoforest import presets
+from chronoforest.data import episodes
+from chronoforest.errors import BadDataset, UnknownPlanner, UnknownVariant
+from chronoforest.execution.route import ExecutionParams
+from chronoforest.peers.chains import JointSampler
+from chronoforest.peers.compositional import Compositional
+from chronoforest.peers.dataset_graph import DatasetGraph
+from chronoforest.peers.diffusion_replan import DiffusionReplan
+from chronoforest.peers.legs import Inputs, LegByLeg, Method
+from chronoforest.peers.tree_single import TreeSingle
+from chronoforest.planner import ForestMemory
+from chronoforest.presets import PresetPlanner
+from chronoforest.types import FloatArray, Problem
+
+CHRONOFOREST = "chronoforest"
+"""The name of our own planner beside the peers'."""
+
+
+_NO_LIMIT = 10**6  # a method that lives by planning anew is never told to stop
+
+
+@dataclass(frozen=True)
+class Peer:
+    """How to make a method; needs_states: from recorded places too, not only from the learned models."""
+
+    make: Callable[[Inputs], Method]
+    needs_states: bool = False
+
+
+PEERS: dict[str, Peer] = {
+    "dataset-graph": Peer(DatasetGraph, needs_states=True),
+    "diffusion-replan": Peer(DiffusionReplan),
+    "compositional": Peer(Compositional),
+    "tree-single": Peer(TreeSingle),
+}
+
+
+class PeerPlanner(PresetPlanner):
+    """A peer behind `Planner.plan`, with the models, the checks and the default stop of a preset's planner.
+
+    shortens: found legs are shortened as ChronoForest's are; otherwise they are walked as they were found.
+    """
+
+    def __init__(self, name: str, host: PresetPlanner, inputs: Inputs, shortens: bool = True) -> None:
+        super().__init__(host.preset, host.models, host.num_threads)
+        self.peer = name
+        self.inputs = inputs
+        self.shortens = shortens
+        self.method = PEERS[name].make(inputs)
+
+    @property
+    def execution(self) -> ExecutionParams:
+        """As the preset says, but planned anew as often as the method wants."""
+        params, every = super().execution, self.method.replan_every
+        if every == 0:
+            return params
+        return replace(params, replan_every=every, max_replans=_NO_LIMIT)
+
+    def check(
+        self,
+        problem: Problem,
+        *,
+        seed: int = 0,
+        variant: str = "online",
+        order: Sequence[Sequence[str]] | None = None,
+    ) -> None:
+        """Refuse what the host refuses, and variants: a peer has none but may be given an order."""
+        if variant != "online" and order is None:
+            raise UnknownVariant(variant, choices=["online"])
+        super().check(problem, seed=seed, variant=variant, order=order)
+
+    def _begin(
+        self,
+        problem: Problem,
+        variant: str,
+        order: Sequence[Sequence[str]] | None,
+        memory: ForestMemory | None,
+        seed: int,
+    ) -> LegByLeg:
+        """A peer remembers nothing between calls."""
+        return LegByLeg(self.peer, self.method, self.inputs, problem, order, seed, self.shortens)
+
+
+def check_planner(name: str) -> None:
+    """Refuse a name that is neither ChronoForest's nor a peer's."""
+    if name != CHRONOFOREST and name not in PEERS:
+        raise UnknownPlanner(name, choices=(CHRONOFOREST, *PEERS))
+
+
+def load(
+    name: str,
+    preset: str,
+    device: str = "cpu",
+    weights: Path | None = None,
+    mode: Literal["default", "fast"] = "default",
+    data: Path = Path("data"),
+) -> PresetPlanner:
+    """ChronoForest's planner or a peer for a preset, from the same weights; data: folder of recordings."""
+    check_planner(name)
+    host = presets.load_planner(preset, device=device, weights=weights, mode=mode)
+    if name == CHRONOFOREST:
+        return host
+    states = recorded_places(data, preset) if PEERS[name].needs_states else np.zeros((0, 2))
+    return PeerPlanner(
+        name, host, Inputs(host.models, JointSampler(host.models.sampler), host.params, states)
+    )
+
+
+def recorded_places(folder: Path, preset: str) -> FloatArray:
+    """[n, 2] every place in the training recordings of a preset."""
+    path = folder / f"{preset}.npz"
+    if not path.is_file():
+        raise BadDataset(
+            f"{path}: no such file; planning on recorded states needs the recordings, which "
+            f"`chronoforest data generate {preset}` makes and --data FOLDER finds elsewhere"
+        )
+    return episodes.load(path).xy.reshape(-1, 2).astype(np.float64)

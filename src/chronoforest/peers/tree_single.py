@@ -1,0 +1,152 @@
+"""`tree-single`: one tree per leg, grown from its source by value-guided selection, in the manner of MCTD."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from chronoforest.errors import InvalidParameter
+from chronoforest.peers.legs import Inputs, LegSearch, arrival, expected_costs, steps_to
+from chronoforest.search.tree import Representatives, Tree
+from chronoforest.types import FloatArray, IntArray, Problem, Query
+
+
+@dataclass(frozen=True)
+class TreeParams:
+    """scales: guidance of the children of a node in world units, `num_samples` each; exploration: weight of
+    the upper confidence bound against the mean value; num_expand: nodes selected per round; max_expanded:
+    nodes in all."""
+
+    scales: tuple[float, ...] = (0.0, 8.0, 16.0, 32.0)
+    num_samples: int = 3
+    exploration: float = 0.2
+    num_expand: int = 2
+    max_expanded: int = 200
+
+    def __post_init__(self) -> None:
+        if not self.scales or min(self.scales) < 0:
+            raise InvalidParameter(f"scales must be a non-empty list of numbers ≥ 0, got {self.scales}")
+        if min(self.num_samples, self.num_expand, self.max_expanded) < 1:
+            raise InvalidParameter(
+                "num_samples, num_expand and max_expanded must be ≥ 1, "
+                f"got {self.num_samples}, {self.num_expand} and {self.max_expanded}"
+            )
+        if self.exploration < 0:
+            raise InvalidParameter(f"exploration must not be negative, got {self.exploration}")
+
+
+class TreeSingle:
+    """The `Method`: selection by UCB, expansion by guidance scale, value by the temporal distance."""
+
+    replan_every = 0
+
+    def __init__(self, inputs: Inputs, params: TreeParams | None = None) -> None:
+        self.inputs = inputs
+        self.params = params or TreeParams()
+
+    def costs(self, problem: Problem) -> FloatArray:
+        """[A, A] h(d)."""
+        return expected_costs(problem, self.inputs.models)
+
+    def begin(self, source: FloatArray, target: FloatArray) -> LegSearch:
+        """A bare root at the source."""
+        return _Search(self.inputs, self.params, source, target)
+
+
+class _Search(LegSearch):
+    """A tree with, per node, the number of visits [n] and the sum of the values backed up through it [n]."""
+
+    def __init__(self, inputs: Inputs, params: TreeParams, source: FloatArray, target: FloatArray) -> None:
+        super().__init__(source, target)
+        self.inputs = inputs
+        self.params = params
+        self.tree = Tree(0, source, inputs.models.sampler.horizon, inputs.models.distance)
+        self.expected = float(self._expected_total(self.tree.cost, self.tree.state)[0])
+        self.visits = np.ones(1)
+        self.total = np.ones(1)
+
+    def advance(self, rng: np.random.Generator) -> None:
+        """Select, expand, evaluate, back up; one batch for all selected nodes."""
+        nodes = self._select()
+        self.num_expanded += len(nodes)
+        self.is_spent = self.num_expanded >= self.params.max_expanded
+        parents, segments = self._sample(nodes, rng)
+        for node in nodes[~np.isin(nodes, parents)]:
+            self._back_up(int(node), 0.0)
+        if len(parents) == 0:
+            return
+        rows = self._grow(parents, segments)
+        self._arrive(rows, segments)
+        self.attempt = self._way_to(int(np.argmin(self._expected_total(self.tree.cost, self.tree.state))))
+
+    def _select(self) -> IntArray:
+        """Nodes without children, each reached from the root by the best upper confidence bound."""
+        chosen: list[int] = []
+        waiting = np.zeros(self.tree.num_nodes)
+        for _ in range(self.params.num_expand):
+            node = 0
+            while len(children := np.flatnonzero(self.tree.parent == node)):
+                node = int(children[np.argmax(self._bound(node, children, waiting))])
+            chosen.append(node)
+            while node >= 0:
+                waiting[node] += 1
+                node = int(self.tree.parent[node])
+        return np.unique(chosen)
+
+    def _bound(self, node: int, children: IntArray, waiting: FloatArray) -> FloatArray:
+        """UCB1 of the children; a node already chosen in this round counts as visited without gain."""
+        visits = self.visits[children] + waiting[children]
+        spread = np.sqrt(np.log(self.visits[node] + waiting[node] + 1.0) / visits)
+        return self.total[children] / visits + self.params.exploration * spread
+
+    def _sample(self, nodes: IntArray, rng: np.random.Generator) -> tuple[IntArray, FloatArray]:
+        """Parents [n] and sound segments [n, horizon + 1, 2] out of them, one batch over nodes × scales."""
+        scales = np.tile(self.params.scales, self.params.num_samples)
+        parents = np.repeat(nodes, len(scales))
+        query = Query(
+            boundary=self.tree.state[parents],
+            target=np.repeat(self.target[None], len(parents), axis=0),
+            is_incoming=np.zeros(len(parents), dtype=np.bool_),
+            guidance=np.tile(scales, len(nodes)),
+        )
+        segments = self.inputs.models.sampler(query, rng)
+        keep = self.inputs.is_sound(segments)
+        return parents[keep], segments[keep]
+
+    def _grow(self, parents: IntArray, segments: FloatArray) -> IntArray:
+        """Append the segments as children, value them and back their values up; returns their rows."""
+        tree, distance = self.tree, self.inputs.models.distance
+        codes = distance.encode(segments[:, 1:].reshape(-1, 2)).reshape(len(segments), tree.horizon, -1)
+        cost = tree.cost[parents] + distance.between(tree.codes[parents], codes[:, -1])
+        rows = tree.append(Representatives(parents, segments, codes, np.ones(len(parents)), cost))
+        value = np.clip(2.0 - self._expected_total(cost, segments[:, -1]) / self.expected, 0.0, 1.0)
+        self.visits = np.concatenate([self.visits, np.ones(len(rows))])
+        self.total = np.concatenate([self.total, value])
+        for parent, gain in zip(parents, value, strict=True):
+            self._back_up(int(parent), float(gain))
+        self.segments.append(segments)
+        return rows
+
+    def _back_up(self, node: int, value: float) -> None:
+        while node >= 0:
+            self.visits[node] += 1
+            self.total[node] += value
+            node = int(self.tree.parent[node])
+
+    def _expected_total(self, cost: FloatArray, places: FloatArray) -> FloatArray:
+        """[n] steps from the source over places [n, 2], reached at `cost` [n], to the target: g + h(d)."""
+        left = steps_to(places, self.target, self.inputs.models.distance)
+        return cost + self.inputs.models.calibration.inflate(left)
+
+    def _arrive(self, rows: IntArray, segments: FloatArray) -> None:
+        """Take the new segment that meets the target, if any."""
+        reached = arrival(segments, self.target, self.inputs)
+        if reached is None:
+            return
+        ahead = segments[reached.row, 1 : reached.frame + 1]
+        start = self._way_to(int(self.tree.parent[rows[reached.row]]))
+        self.found, self.gap = np.concatenate([start, ahead, self.target[None]]), reached.gap
+
+    def _way_to(self, node: int) -> FloatArray:
+        return self.tree.frame_state[self.tree.prefix_frames(node)]
