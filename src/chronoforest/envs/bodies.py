@@ -1,0 +1,52 @@
+"""What a body looks like: the pose an observation holds, and where that pose puts the limbs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from chronoforest.types import FloatArray
+
+POSE_DIM = 15
+"""An ant's pose: position [3], orientation as a quaternion [4] and the angles of eight joints."""
+
+ANT_OBSERVATION_DIM = 29
+
+
+@dataclass(frozen=True, eq=False)
+class Limbs:
+    """Capsules in world units: ends [n, 2, 3], radii [n]; the torso, a ball, is one whose ends coincide."""
+
+    ends: FloatArray
+    radii: FloatArray
+
+
+def pose_of(observation: FloatArray) -> FloatArray:
+    """[15] of an ant's observation; empty for a body that is a point."""
+    if len(observation) != ANT_OBSERVATION_DIM:
+        return np.zeros(0)
+    return observation[:POSE_DIM].astype(np.float64)
+
+
+class AntKinematics:
+    """Puts the limbs where a pose wants them, by MuJoCo's kinematics; needs no OpenGL."""
+
+    def __init__(self) -> None:
+        import mujoco
+        from ogbench.locomaze.ant import AntEnv
+
+        self._mujoco = mujoco
+        self._model = mujoco.MjModel.from_xml_path(AntEnv.xml_file)
+        self._data = mujoco.MjData(self._model)
+        self._parts = np.flatnonzero(self._model.geom_bodyid > 0)  # the world's own geoms are the floor
+
+    def __call__(self, pose: FloatArray) -> Limbs:
+        """Limbs of one pose [15]."""
+        self._data.qpos[:] = pose
+        self._mujoco.mj_kinematics(self._model, self._data)
+        centres = self._data.geom_xpos[self._parts]
+        axes = self._data.geom_xmat[self._parts].reshape(-1, 3, 3)[:, :, 2]
+        radii, halves = self._model.geom_size[self._parts, :2].T
+        reach = axes * halves[:, None]  # a ball has no second size: its half length is 0
+        return Limbs(np.stack([centres - reach, centres + reach], axis=1), radii.copy())
