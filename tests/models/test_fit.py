@@ -3,7 +3,7 @@ import pytest
 import torch
 from tiny import PARAMS, make_episodes
 
-from chronoforest.errors import BadCheckpoint
+from chronoforest.errors import BadCheckpoint, InvalidParameter
 from chronoforest.models import checkpoint, store
 from chronoforest.models.fit import FITS, Recordings, Run
 
@@ -50,6 +50,16 @@ def with_density(folder, trained):
     path = store.model_path(folder, "density")
     path.write_bytes(store.model_path(trained, "density").read_bytes())
     return folder
+
+
+def test_the_papers_distance_lies_beside_the_presets_own(tmp_path, recordings):
+    params = PARAMS.with_distance("paper")
+    assert (params.distance.discount, params.distance.num_features) == (0.99, 0)
+    FITS["distance"](recordings, params, Run(tmp_path, "tiny", CPU, files={"distance": "distance-paper"}))
+    assert store.files_of(tmp_path, "distance") == ["distance-paper"]
+    assert store.load_distance(tmp_path, file="distance-paper")[0].net.params == params.distance
+    with pytest.raises(InvalidParameter, match="unknown distance recipe 'best'; available: own, paper"):
+        PARAMS.with_distance("best")
 
 
 @pytest.mark.parametrize("kind", sorted(FITS))

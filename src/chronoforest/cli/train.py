@@ -19,6 +19,7 @@ class TrainOptions:
 
     Args:
         preset: one of the named configurations, such as pointmaze-giant-stitch-v0.
+        distance: own, or paper for the paper's setting, which is kept beside the preset's own.
         tracker: awr, bc or diffusion-ql; the preset's own unless told. Another one is kept beside it.
         data: folder with PRESET.npz and PRESET-val.npz (`chronoforest data generate`).
         out: folder for the checkpoints; runs/PRESET unless told.
@@ -33,6 +34,7 @@ class TrainOptions:
     """
 
     preset: str
+    distance: str = "own"
     tracker: str | None = None
     data: Path = Path("data")
     out: Path | None = None
@@ -89,13 +91,16 @@ def _train(options: TrainOptions, kinds: tuple[str, ...]) -> None:
         load(options.data / f"{preset.name}.npz"), load(options.data / f"{preset.name}-val.npz")
     )
     name = options.tracker or preset.models.tracker.name
-    params = _adjusted(preset.models.with_tracker(name), options)
-    file = tracker_file(name, preset.models.tracker.name)
+    params = _adjusted(preset.models.with_tracker(name).with_distance(options.distance), options)
+    files = {
+        "tracker": tracker_file(name, preset.models.tracker.name),
+        "distance": "distance" if options.distance == "own" else f"distance-{options.distance}",
+    }
     folder = options.out or Path("runs") / preset.name
     for kind in kinds:
         with training_bar(f"{preset.name} {kind}") as on_progress:
             command = _command(kind, options)
-            run = Run(folder, preset.name, device, options.resume, options.init, command, on_progress, file)
+            run = Run(folder, preset.name, device, options.resume, options.init, command, on_progress, files)
             figures = FITS[kind](recordings, params, run)
         write_card(folder)
         shown = ", ".join(f"{name} {value:.4g}" for name, value in figures.items())
@@ -106,7 +111,7 @@ def _command(kind: str, options: TrainOptions) -> str:
     """The command that repeats a training, without the folders of whoever ran it."""
     words = [f"chronoforest train {kind} --preset {options.preset}"]
     defaults = TrainOptions(options.preset)
-    for name in ("tracker", "steps", "batch", "learning_rate", "seed"):
+    for name in ("distance", "tracker", "steps", "batch", "learning_rate", "seed"):
         value = getattr(options, name)
         if value != getattr(defaults, name):
             words.append(f"--{name.replace('_', '-')} {value}")

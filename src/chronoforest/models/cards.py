@@ -7,22 +7,22 @@ from pathlib import Path
 from typing import Any
 
 from chronoforest.models import checkpoint
-from chronoforest.models.store import KINDS, model_path, tracker_files
+from chronoforest.models.store import KINDS, files_of, model_path
 
 CARD = "CARD.md"
 
 
 def write_card(folder: Path) -> Path:
     """Write CARD.md from the metadata of the models that are there."""
-    files = [(kind, kind) for kind in KINDS[:-1] if model_path(folder, kind).is_file()]
-    files += [(file, "tracker") for file in tracker_files(folder)]
-    cards = [checkpoint.read(model_path(folder, file), kind)[1] for file, kind in files]
+    files = {file: kind for kind in KINDS for file in files_of(folder, kind)}
+    cards = {file: checkpoint.read(model_path(folder, file), kind)[1] for file, kind in files.items()}
+    preset = next(iter(cards.values()))["preset"]
     path = folder / CARD
-    path.write_text("\n".join([f"# {cards[0]['preset']}", *(_section(card) for card in cards)]))
+    path.write_text("\n".join([f"# {preset}", *(_section(file, card) for file, card in cards.items())]))
     return path
 
 
-def _section(card: Mapping[str, Any]) -> str:
+def _section(file: str, card: Mapping[str, Any]) -> str:
     """One model: its command, seed, data, time and figures."""
     training = card.get("training") or {}
     figures = ", ".join(f"{name} {value:.4g}" for name, value in card["figures"].items())
@@ -35,8 +35,7 @@ def _section(card: Mapping[str, Any]) -> str:
         "figures": figures,
     }
     lines = [f"| {name} | {value} |" for name, value in rows.items()]
-    title = f"tracker {card['tracker']}" if "tracker" in card else card["kind"]
-    return "\n".join(["", f"## {title}", "", "| | |", "|---|---|", *lines, ""])
+    return "\n".join(["", f"## {file}", "", "| | |", "|---|---|", *lines, ""])
 
 
 def _origin(card: Mapping[str, Any] | None) -> str:

@@ -18,6 +18,7 @@ from chronoforest.data.episodes import Episodes
 from chronoforest.data.goals import GoalParams, displacements, draw_transitions
 from chronoforest.data.scaling import Scaling
 from chronoforest.data.windows import WindowParams
+from chronoforest.errors import InvalidParameter
 from chronoforest.models import calibration, checkpoint, schedule, store
 from chronoforest.models.calibration import CalibrationParams
 from chronoforest.models.denoiser import Denoiser, DenoiserParams, LevelMix, denoising_loss, draw_batch
@@ -31,6 +32,8 @@ from chronoforest.models.train import ProgressCallback, Training, TrainParams, c
 from chronoforest.types import FloatArray, Query
 
 Figures = dict[str, float]
+
+DISTANCE_RECIPES = ("own", "paper")
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,19 @@ class ModelParams:
         default_factory=lambda: TrainParams(30_000, 2048, 3e-4, average_rate=0.005)
     )
 
+    def with_distance(self, recipe: str) -> ModelParams:
+        """The same with the distance of that recipe: `own`, or the `paper`'s, for comparison."""
+        if recipe not in DISTANCE_RECIPES:
+            raise InvalidParameter(
+                f"unknown distance recipe {recipe!r}; available: {', '.join(DISTANCE_RECIPES)}"
+            )
+        if recipe == "own":
+            return self
+        paper = replace(self.distance, discount=0.99, num_features=0, averages_luck=False)
+        return replace(
+            self, distance=paper, distance_training=replace(self.distance_training, average_rate=0.005)
+        )
+
     def with_tracker(self, name: str) -> ModelParams:
         """The same with the tracker of that name."""
         kind = get_tracker(name)
@@ -81,8 +97,8 @@ class Recordings:
 class Run:
     """Where and how to train: the folder of the checkpoints, the preset's name, the device.
 
-    init: folder of finished weights to start from instead of random ones. tracker_file: name of the tracker's
-    file without its ending, for trackers beside the preset's.
+    init: folder of finished weights to start from instead of random ones. files: names without their ending
+    of the files of models that lie beside the preset's own, by kind.
     """
 
     folder: Path
@@ -92,7 +108,7 @@ class Run:
     init: Path | None = None
     command: str = ""
     on_progress: ProgressCallback | None = None
-    tracker_file: str = "tracker"
+    files: Mapping[str, str] = field(default_factory=dict)
 
     def about(self, kind: str, recordings: Recordings, params: ModelParams) -> dict[str, Any]:
         """What identifies a run."""
@@ -113,7 +129,7 @@ class Run:
 
     def file(self, kind: str) -> str:
         """Name of a model's file, without its ending."""
-        return {"tracker": self.tracker_file}.get(kind, kind)
+        return self.files.get(kind, kind)
 
 
 def fit_density_model(recordings: Recordings, params: ModelParams, run: Run) -> Figures:
@@ -154,7 +170,8 @@ def fit_distance_model(recordings: Recordings, params: ModelParams, run: Run) ->
     }
     card = _card("distance", params.distance, recordings, run, started, figures, params.distance_training)
     fitted = calibration.calibrate(predicted, pairs.steps, params.calibration)
-    store.save_distance(run.folder, tensors, {**card, "calibration": fitted.to_dict()})
+    card = {**card, "calibration": fitted.to_dict()}
+    store.save_distance(run.folder, tensors, card, run.file("distance"))
     return figures
 
 
@@ -247,7 +264,7 @@ def fit_tracker_model(recordings: Recordings, params: ModelParams, run: Run) -> 
         error = (action - steps.action).square().mean(dim=-1)[steps.is_hindsight]
     figures = {"held_out_action_error": float(error.mean())}
     card = _card("tracker", params.tracker, recordings, run, started, figures, params.tracker_training)
-    store.save_tracker(run.folder, tensors, {**card, "tracker": params.tracker.name}, run.tracker_file)
+    store.save_tracker(run.folder, tensors, {**card, "tracker": params.tracker.name}, run.file("tracker"))
     return figures
 
 

@@ -60,10 +60,10 @@ def tracker_file(name: str, default: str) -> str:
     return "tracker" if name == default else f"tracker-{name}"
 
 
-def tracker_files(folder: Path) -> list[str]:
-    """Names of the trackers' files in a folder, without their ending."""
+def files_of(folder: Path, kind: str) -> list[str]:
+    """Names of the files in a folder that hold a model of a kind, without their ending; its own first."""
     return sorted(
-        path.stem for path in folder.glob("tracker*.safetensors") if ".training" not in path.suffixes
+        path.stem for path in folder.glob(f"{kind}*.safetensors") if ".training" not in path.suffixes
     )
 
 
@@ -129,14 +129,16 @@ def load_density(folder: Path) -> GridDensity:
         raise BadCheckpoint(f"{path} lacks {error}") from error
 
 
-def save_distance(folder: Path, tensors: Tensors, card: Card) -> None:
+def save_distance(folder: Path, tensors: Tensors, card: Card, file: str = "distance") -> None:
     """The averaged value network with its calibration."""
-    checkpoint.write(model_path(folder, "distance"), tensors, card)
+    checkpoint.write(model_path(folder, file), tensors, card)
 
 
-def load_distance(folder: Path, device: torch.device | str = "cpu") -> tuple[TemporalDistance, Calibration]:
+def load_distance(
+    folder: Path, device: torch.device | str = "cpu", file: str = "distance"
+) -> tuple[TemporalDistance, Calibration]:
     """The distance of a folder and its calibration."""
-    path = model_path(folder, "distance")
+    path = model_path(folder, file)
     tensors, card = checkpoint.read(path, "distance")
     with _understood(path):
         params = DistanceParams(**card["params"])
@@ -170,8 +172,8 @@ def save_tracker(folder: Path, tensors: Tensors, card: Card, file: str = "tracke
 def load_tracker(folder: Path, file: str = "tracker") -> SubgoalTracker:
     """The tracker of a folder; it steps one state at a time, so it stays on the CPU."""
     path = model_path(folder, file)
-    if not path.is_file() and tracker_files(folder):
-        raise BadCheckpoint(f"no tracker at {path}; there are {', '.join(tracker_files(folder))}")
+    if not path.is_file() and files_of(folder, "tracker"):
+        raise BadCheckpoint(f"no tracker at {path}; there are {', '.join(files_of(folder, 'tracker'))}")
     tensors, card = checkpoint.read(path, "tracker")
     with _understood(path):
         kind = get_tracker(card.get("tracker", TrackerParams.name))
