@@ -65,6 +65,7 @@ class DiffusionActor(nn.Module):
     """
 
     signal: torch.Tensor
+    waves: torch.Tensor
 
     def __init__(self, params: DiffusionQLParams, scaling: Scaling) -> None:
         super().__init__()
@@ -76,6 +77,8 @@ class DiffusionActor(nn.Module):
         layers = [layer for a, b in pairwise(sizes) for layer in (nn.Linear(a, b), nn.Mish())]
         self.body = nn.Sequential(*layers[:-1])
         self.register_buffer("signal", signal_left(params), persistent=False)
+        self.register_buffer("waves", level_waves(params), persistent=False)
+        self.steps = denoising_steps(params)
 
     def forward(self, observation: torch.Tensor, subgoal: torch.Tensor) -> torch.Tensor:
         """Shapes as the class says; the same for the same input."""
@@ -85,38 +88,68 @@ class DiffusionActor(nn.Module):
         """Random actions [n, A] for inputs [n, D]."""
         return self._denoise(inputs, torch.randn_like)
 
-    def noise_in(self, inputs: torch.Tensor, noisy: torch.Tensor, level: torch.Tensor) -> torch.Tensor:
-        """The noise [n, A] that the network sees in noisy actions [n, A] at levels [n]."""
-        half = self.params.level_width // 2
-        pitch = torch.exp(torch.arange(half, device=level.device) * (-math.log(10_000.0) / max(half - 1, 1)))
-        phase = level.unsqueeze(-1) * pitch
-        waves = self.level(torch.cat([phase.sin(), phase.cos()], dim=-1))
-        noise: torch.Tensor = self.body(torch.cat([noisy, waves, inputs], dim=-1))
-        return noise
-
     def cloning_error(self, inputs: torch.Tensor, action: torch.Tensor) -> torch.Tensor:
         """Squared error [n] of the noise seen in recorded actions [n, A], at a random level each."""
         level = torch.randint(1, self.params.num_levels + 1, action.shape[:1], device=action.device)
         kept = self.signal[level].unsqueeze(-1)
         noise = torch.randn_like(action)
         noisy = kept.sqrt() * action + (1.0 - kept).sqrt() * noise
-        return (self.noise_in(inputs, noisy, level) - noise).square().mean(dim=-1)
+        seen = self.body(torch.cat([noisy, self.level(self.waves)[level], inputs], dim=-1))
+        return (seen - noise).square().mean(dim=-1)
 
     def _denoise(self, inputs: torch.Tensor, draw: Callable[[torch.Tensor], torch.Tensor]) -> torch.Tensor:
         """Ancestral sampling (DDPM) with noise from `draw`; the last step adds none."""
         noisy = draw(inputs.new_empty(*inputs.shape[:-1], self.params.action_dim))
-        for level in range(self.params.num_levels, 0, -1):
-            before, after = self.signal[level], self.signal[level - 1]
-            levels = torch.full(inputs.shape[:-1], level, device=inputs.device)
-            noise = self.noise_in(inputs, noisy, levels)
-            clean = ((noisy - (1.0 - before).sqrt() * noise) / before.sqrt()).clamp(-1.0, 1.0)
-            step = before / after
-            noisy = (after.sqrt() * (1.0 - step) * clean + step.sqrt() * (1.0 - after) * noisy) / (
-                1.0 - before
-            )
-            if level > 1:
-                noisy = noisy + ((1.0 - after) / (1.0 - before) * (1.0 - step)).sqrt() * draw(noisy)
+        marks = self.level(self.waves).unbind()
+        for step in self.steps:
+            mark = marks[step.level].expand(*inputs.shape[:-1], -1)
+            seen = self.body(torch.cat([noisy, mark, inputs], dim=-1))
+            clean = (step.scale * noisy - step.shrink * seen).clamp(-1.0, 1.0)
+            noisy = step.to_clean * clean + step.to_noisy * noisy
+            if step.fresh_noise > 0.0:
+                noisy = noisy + step.fresh_noise * draw(noisy)
         return noisy
+
+
+@dataclass(frozen=True)
+class DenoisingStep:
+    """From one level to the one below: clean = scale · noisy − shrink · noise seen; then
+    to_clean · clean + to_noisy · noisy + fresh_noise · ε."""
+
+    level: int
+    scale: float
+    shrink: float
+    to_clean: float
+    to_noisy: float
+    fresh_noise: float
+
+
+def denoising_steps(params: DiffusionQLParams) -> list[DenoisingStep]:
+    """The mean and deviation of DDPM's posterior for every level, from the noisiest."""
+    signal = signal_left(params).tolist()
+    steps = []
+    for level in range(params.num_levels, 0, -1):
+        before, after = signal[level], signal[level - 1]
+        kept = before / after
+        steps.append(
+            DenoisingStep(
+                level=level,
+                scale=before**-0.5,
+                shrink=(1.0 / before - 1.0) ** 0.5,
+                to_clean=after**0.5 * (1.0 - kept) / (1.0 - before),
+                to_noisy=kept**0.5 * (1.0 - after) / (1.0 - before),
+                fresh_noise=((1.0 - after) / (1.0 - before) * (1.0 - kept)) ** 0.5,
+            )
+        )
+    return steps
+
+
+def level_waves(params: DiffusionQLParams) -> torch.Tensor:
+    """[num_levels + 1, level_width] sines and cosines that tell the levels apart."""
+    half = params.level_width // 2
+    pitch = torch.exp(torch.arange(half) * (-math.log(10_000.0) / max(half - 1, 1)))
+    phase = torch.arange(params.num_levels + 1).unsqueeze(-1) * pitch
+    return torch.cat([phase.sin(), phase.cos()], dim=-1)
 
 
 def signal_left(params: DiffusionQLParams) -> torch.Tensor:

@@ -98,10 +98,10 @@ class SubgoalInputs(nn.Module):
 
     def forward(self, observation: torch.Tensor, subgoal: torch.Tensor) -> torch.Tensor:
         """[n, D], [n, 2] relative subgoal → [n, D]."""
-        length = subgoal.norm(dim=-1, keepdim=True).clamp_min(1e-6)
-        subgoal = subgoal * (length.clamp(max=self.params.largest_subgoal) / length)
         body = self.scaling.normalise(observation)[..., 2:]
-        return torch.cat([body, subgoal / (0.5 * self.params.largest_subgoal)], dim=-1)
+        # The largest subgoal is seen two units long, and so is any beyond it.
+        length = subgoal.norm(dim=-1, keepdim=True).clamp_min(self.params.largest_subgoal)
+        return torch.cat([body, subgoal * (2.0 / length)], dim=-1)
 
 
 def weighted_mean(error: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:

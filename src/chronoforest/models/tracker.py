@@ -119,18 +119,16 @@ class TrackerLearner(CloningLearner):
 
 
 class SubgoalTracker:
-    """A trained actor behind the `Tracker` protocol."""
+    """A trained actor behind the `Tracker` protocol; it stays on the CPU, where one row is quickest."""
 
-    def __init__(self, actor: nn.Module, device: torch.device | str = "cpu") -> None:
-        self.actor = actor.to(device).eval().requires_grad_(False)
-        self.device = torch.device(device)
+    def __init__(self, actor: nn.Module) -> None:
+        self.actor = actor.cpu().eval().requires_grad_(False)
 
     def __call__(self, observation: FloatArray, subgoal: FloatArray) -> FloatArray:
         """[D] or [n, D], relative subgoal [2] or [n, 2] → actions of the same leading shape."""
-        with torch.no_grad():
-            inputs = (
-                torch.as_tensor(np.asarray(v, dtype=np.float32), device=self.device)
-                for v in (observation, subgoal)
-            )
-            action: FloatArray = self.actor(*inputs).double().cpu().numpy()
-        return action
+        with torch.inference_mode():
+            return self.actor(_tensor(observation), _tensor(subgoal)).numpy().astype(np.float64)
+
+
+def _tensor(values: FloatArray) -> torch.Tensor:
+    return torch.from_numpy(np.asarray(values, dtype=np.float32))
