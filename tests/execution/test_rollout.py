@@ -61,6 +61,28 @@ class Corridor:
         return self.xy, 0.0, False, self.now >= self.num_steps, {"success": success}
 
 
+class Tumbling(Corridor):
+    """The same with an ant's observation; it lies on its back, and does not move, in some of its steps."""
+
+    def __init__(self, down, **options):
+        super().__init__(**options)
+        self.down = down
+
+    def observed(self):
+        observation = np.zeros(29)
+        observation[:2] = self.xy
+        observation[3:7] = [0, 1, 0, 0] if self.now in self.down else [1, 0, 0, 0]
+        return observation
+
+    def start(self, xy, goal):
+        begun = super().start(xy, goal)
+        return Start(self.observed(), begun.goal)
+
+    def step(self, action):
+        _, *outcome = super().step(action * ((self.now + 1) not in self.down))
+        return self.observed(), *outcome
+
+
 def test_an_l_shaped_path_is_walked_to_the_goal(env):
     rollout = follow(env, L_SHAPE)
     assert rollout.success
@@ -159,7 +181,39 @@ def test_without_a_plan_nothing_moves(env):
 
 
 def test_standing_still_is_stuck(env):
-    assert follow(env, L_SHAPE, tracker=Resting(), stuck_steps=20).cause == "stuck or fallen"
+    assert follow(env, L_SHAPE, tracker=Resting(), stuck_steps=20).cause == "stuck"
+
+
+def test_a_body_that_ends_on_its_back_has_fallen_and_never_asked_for_a_plan():
+    world, asked = Tumbling(down=range(20, 999), num_steps=200), []
+    route = Route(dense([[0, 0], [12, 0]]), NOBODY, ())
+    rollout = walk(
+        world,
+        world.start([0, 0], [12, 0]),
+        route,
+        StraightTracker(),
+        lambda position, remaining: asked.append(position),
+        ExecutionParams(stuck_steps=20, replan_every=50),
+    )
+    assert (rollout.cause, rollout.steps, rollout.num_falls) == ("fallen", 200, 1)
+    assert not asked
+
+
+def test_a_body_that_gets_up_again_goes_on_and_its_falls_are_counted():
+    world = Tumbling(down={*range(10, 50), *range(60, 70)})
+    rollout = walk(
+        world,
+        world.start([0, 0], [12, 0]),
+        Route(dense([[0, 0], [12, 0]]), NOBODY, ()),
+        StraightTracker(),
+        params=ExecutionParams(stuck_steps=20),
+    )
+    assert rollout.success
+    assert rollout.num_falls == 2
+
+
+def test_a_point_never_falls(env):
+    assert follow(env, L_SHAPE).num_falls == 0
 
 
 def test_leaving_the_plan_for_good_is_drift(env):
@@ -195,7 +249,7 @@ def test_failed_replanning_is_tried_again_and_then_given_up(env):
         max_replans=3,
     )
     assert len(attempts) == 3
-    assert (rollout.cause, rollout.num_replans, rollout.steps) == ("stuck or fallen", 0, 80)
+    assert (rollout.cause, rollout.num_replans, rollout.steps) == ("stuck", 0, 80)
 
 
 def test_a_planner_replans_with_its_memory_and_fresh_seeds():

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from chronoforest.types import FloatArray
+from chronoforest.types import BoolArray, FloatArray
 
 POSE_DIM = 15
 """An ant's pose: position [3], orientation as a quaternion [4] and the angles of eight joints."""
@@ -27,6 +27,12 @@ def pose_of(observation: FloatArray) -> FloatArray:
     if len(observation) != ANT_OBSERVATION_DIM:
         return np.zeros(0)
     return observation[:POSE_DIM].astype(np.float64)
+
+
+def is_upside_down(poses: FloatArray) -> BoolArray:
+    """[..., 15] or [..., 0] → [...]: whether the torso's upper side points down; a point has none."""
+    tilt: BoolArray = np.square(poses[..., 4:6]).sum(axis=-1) > 0.5
+    return tilt
 
 
 class AntKinematics:

@@ -14,7 +14,7 @@ from chronoforest.execution.route import ExecutionParams, Place, Route, off_plan
 from chronoforest.result import PlanResult
 from chronoforest.types import FloatArray, Problem
 
-Cause = Literal["none", "no plan", "drift", "stuck or fallen", "out of steps"]
+Cause = Literal["none", "no plan", "drift", "stuck", "fallen", "out of steps"]
 """Why a rollout failed; "none" when it did not."""
 
 Replan = Callable[[FloatArray, FloatArray], Route | None]
@@ -63,7 +63,7 @@ def trouble(
         return "drift"
     if not route.is_complete and place.frame == len(route.path) - 1 and distance <= params.visit_radius:
         return "no plan"
-    return "stuck or fallen" if step - watch.gained_at >= params.stuck_steps else None
+    return "stuck" if step - watch.gained_at >= params.stuck_steps else None
 
 
 def replanner(planner: PlansRoutes, goal: FloatArray, *, seed: int = 0, memory: Any = None) -> Replan:

@@ -6,13 +6,13 @@ import json
 import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from chronoforest.envs.bodies import pose_of
+from chronoforest.envs.bodies import is_upside_down, pose_of
 from chronoforest.envs.tasks import Env, Start
 from chronoforest.errors import BadResult, CannotWrite
 from chronoforest.execution.recovery import Cause, Replan, Watch, trouble
@@ -62,6 +62,12 @@ class Rollout:
     def num_replans(self) -> int:
         """New routes got on the way."""
         return len(self.replan_steps)
+
+    @property
+    def num_falls(self) -> int:
+        """How often the body turned over, as far as the kept poses tell."""
+        is_down = is_upside_down(self.poses)
+        return int((is_down[1:] & ~is_down[:-1]).sum())
 
     @property
     def has_poses(self) -> bool:
@@ -169,13 +175,17 @@ class _Agent:
         action = np.clip(action, env.action_space.low, env.action_space.high)
         self.observation, _, _, is_out_of_steps, info = env.step(action)
         self.track.append(self.observation[:2].astype(np.float64))
+        pose = pose_of(self.observation)
         if self.now % POSE_STRIDE == 0:
-            self.poses.append(pose_of(self.observation))
+            self.poses.append(pose)
         self._locate(self.route)
         if info["success"] and not len(self._remaining(self.route)):
             self.cause = "none"
         elif is_out_of_steps:
-            self.cause = "out of steps"
+            self.cause = "fallen" if is_upside_down(pose) else "out of steps"
+        elif is_upside_down(pose):
+            # On its back it cannot follow any plan, so it asks for none before it is on its feet again.
+            self.watch = replace(self.watch, gained_at=self.now)
         elif self._is_due():
             self._plan_anew(self.route)
         else:
@@ -252,7 +262,7 @@ def _to_dict(rollout: Rollout) -> dict[str, Any]:
         "visit_steps": list(rollout.visit_steps),
         "missed": rollout.missed.tolist(),
         "xy": np.round(rollout.xy, 5).tolist(),
-        "poses": np.round(rollout.poses, 3).tolist(),
+        "poses": np.round(rollout.poses, 3).tolist() if rollout.has_poses else [],
         "paths": [np.round(path, 5).tolist() for path in rollout.paths],
     }
 
@@ -267,7 +277,7 @@ def _from_dict(values: Mapping[str, Any]) -> Rollout:
         visit_steps=tuple(values["visit_steps"]),
         missed=_points(values["missed"]),
         seconds=values["seconds"],
-        poses=np.array(values.get("poses", [[]]), dtype=np.float64),
+        poses=np.array(values.get("poses", []), dtype=np.float64),
     )
 
 
