@@ -21,7 +21,6 @@ from chronoforest.types import (
     path_length,
 )
 
-_EDGE = 0.2  # world units of room every cut must leave, unless the way it replaces had less
 _FORBIDDEN = 1e6
 
 _Value = TypeVar("_Value")
@@ -32,15 +31,17 @@ class AssemblyParams:
     """Post-processing, in world units.
 
     keep_margin: the room to the edge of the data's support that a path tries to keep; crowding: how much
-    more a unit costs at that edge than with room to spare; longest_cut: of a corner; tube_width, tube_step:
-    how far and how finely a point may move sideways; slack: a cut may take this much longer, by the
-    temporal distance, than the way it replaces; timing_hop: over which travel time is measured;
-    worth_building: another meeting of a pair is tried when the trees reach it in this share of the time.
+    more a unit costs at that edge than with room to spare; edge: the room every cut must leave, unless the
+    way it replaces had less; longest_cut: of a corner; tube_width, tube_step: how far and how finely a point
+    may move sideways; slack: a cut may take this much longer, by the temporal distance, than the way it
+    replaces; timing_hop: over which travel time is measured; worth_building: another meeting of a pair is
+    tried when the trees reach it in this share of the time.
     """
 
     spacing: float = 0.25
     keep_margin: float = 1.1
     crowding: float = 4.0
+    edge: float = 0.2
     longest_cut: float = 16.0
     tube_width: float = 1.2
     tube_step: float = 0.1
@@ -130,7 +131,7 @@ def cut_corners(path: FloatArray, density: Density, distance: Distance, params: 
     rows, columns = rows[short], columns[short]
     room = _room_on_chords(path[rows], path[columns], density, params)
     least = _least_between(density.margin(path))[rows, columns]
-    is_open = room.min(axis=1) >= np.minimum(least, _EDGE) - 1e-6
+    is_open = room.min(axis=1) >= np.minimum(least, params.edge) - 1e-6
     is_open &= _is_no_detour(path, rows, columns, distance, params.slack)
     is_open |= columns == rows + 1
     rows, columns, room = rows[is_open], columns[is_open], room[is_open]
@@ -165,7 +166,7 @@ def _room_on_chords(
     starts: FloatArray, ends: FloatArray, density: Density, params: AssemblyParams
 ) -> FloatArray:
     """[c, samples] margin along straight chords."""
-    share = np.linspace(0.0, 1.0, max(3, int(params.longest_cut / 0.4)))
+    share = np.linspace(0.0, 1.0, max(3, int(params.longest_cut / (1.6 * params.spacing))))
     return density.margin(starts[:, None] + share[None, :, None] * (ends - starts)[:, None])
 
 

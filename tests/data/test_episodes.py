@@ -59,7 +59,7 @@ def test_the_summary_counts_jumps_and_leaves_them_out_of_the_speed(path):
     arrays = flat_arrays(num_episodes=2, num_steps=3)
     arrays["observations"][:] = [[0, 0], [1, 0], [2, 0], [0, 0], [0, 10], [0, 11]]
     summary = load(write(path, arrays)).summary()
-    assert "1 steps longer than 1.5 units, in 1 episodes" in summary
+    assert "1 steps longer than 5 units, in 1 episodes" in summary
     assert "speed        1.000 units/step" in summary
 
 

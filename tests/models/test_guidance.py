@@ -38,15 +38,18 @@ def test_the_anchor_gradient_is_the_scores():
 @pytest.mark.parametrize("radius", [0.5, 2.0])
 def test_the_rdf_gradient_is_the_scores(radius):
     tail, head = points(), points()
-    slope = gradient(lambda x: guidance.rdf_score(x, head, radius), tail)
-    torch.testing.assert_close(guidance.rdf_gradient(tail, head, radius), slope)
+    slope = gradient(lambda x: guidance.rdf_score(x, head, GuidanceParams(rdf_radius=radius)), tail)
+    torch.testing.assert_close(guidance.rdf_gradient(tail, head, GuidanceParams(rdf_radius=radius)), slope)
 
 
 def test_scores_agree_with_finite_differences():
     tail, head = points(), points()
     step = torch.tensor([1e-6, 0.0], dtype=torch.float64)
     for score, slope in (
-        (lambda x: guidance.rdf_score(x, head, 2.0), guidance.rdf_gradient(tail, head, 2.0)),
+        (
+            lambda x: guidance.rdf_score(x, head, GuidanceParams()),
+            guidance.rdf_gradient(tail, head, GuidanceParams()),
+        ),
         (lambda x: guidance.anchor_score(x, head), guidance.anchor_gradient(tail, head)),
     ):
         difference = (score(tail + step) - score(tail - step)) / 2e-6
@@ -60,7 +63,7 @@ def test_scores_do_not_pull_on_what_they_refer_to():
     for score in (
         guidance.goal_score(moving, fixed),
         guidance.anchor_score(moving, fixed),
-        guidance.rdf_score(moving, fixed, 2.0),
+        guidance.rdf_score(moving, fixed, GuidanceParams()),
     ):
         assert torch.autograd.grad(score.sum(), fixed, allow_unused=True)[0] is None
 
@@ -68,7 +71,7 @@ def test_scores_do_not_pull_on_what_they_refer_to():
 def test_the_rdf_term_pushes_the_tail_away_and_only_while_it_is_near():
     head = torch.zeros(3, 2, dtype=torch.float64)
     tail = torch.tensor([[0.5, 0.0], [2.0, 0.0], [20.0, 0.0]], dtype=torch.float64)
-    push = guidance.rdf_gradient(tail, head, 2.0)[:, 0]
+    push = guidance.rdf_gradient(tail, head, GuidanceParams())[:, 0]
     assert push[0] > push[1] > 1e-3
     assert 0 <= push[2] < 1e-9
 
@@ -117,7 +120,7 @@ def test_the_correction_is_the_gradient_of_the_weighted_scores_at_head_and_tail(
         head, tail = frames[:, 0], frames[:, -1]
         return (
             scale * guidance.goal_score(tail, direction)
-            + params.rdf_weight * guidance.rdf_score(tail, window[:, 0], params.rdf_radius)
+            + params.rdf_weight * guidance.rdf_score(tail, window[:, 0], params)
             + params.anchor_weight * guidance.anchor_score(head, window[:, 0])
         )
 

@@ -121,7 +121,7 @@ def test_clusters_by_complete_linkage_are_no_wider_than_the_cut():
     rng = np.random.default_rng(0)
     tree = tree_at(0.0, 0.0, distance=WindDistance())
     tails = rng.uniform(0.0, 10.0, (40, 2))
-    labels = cluster(tree, tails, PARAMS.cluster_cut)
+    labels = cluster(tree, tails, PARAMS)
     spread = tree.distance.pairwise(tails, tails)
     spread = np.maximum(spread, spread.T)
     is_together = labels[:, None] == labels[None]
@@ -131,7 +131,7 @@ def test_clusters_by_complete_linkage_are_no_wider_than_the_cut():
 
 @pytest.mark.parametrize("count", [0, 1])
 def test_fewer_than_two_endpoints_need_no_clustering(count):
-    assert len(cluster(tree_at(0.0, 0.0), np.zeros((count, 2)), 1.0)) == count
+    assert len(cluster(tree_at(0.0, 0.0), np.zeros((count, 2)), PARAMS)) == count
 
 
 def test_a_segment_is_unsupported_as_soon_as_one_frame_is():

@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 
 from chronoforest.errors import BadDataset, CannotWrite
 
-JUMP = 1.5
-"""Units in one step beyond which a recording did not walk but was teleported; no body comes near it."""
+JUMP_FACTOR = 5.0
+"""A step this many times longer than the 99 % quantile was not walked but was a teleport or a fault."""
 
 REQUIRED = ("observations", "actions", "terminals")
+OPTIONAL = ("metadata", "recording")
 QUANTILES = (0.05, 0.5, 0.95, 1.0)
 
 Float32Array = NDArray[np.float32]
@@ -33,12 +34,15 @@ class Episodes:
     """Episodes of one length.
 
     observations: [E, T, D] float32, the first two are x, y in world units; actions: [E, T, A] float32 in
-    [-1, 1], the one of row t leads to row t + 1; metadata: how a generated file came about, else empty.
+    [-1, 1], the one of row t leads to row t + 1, A = 0 where none were recorded; metadata: how a generated or
+    imported file came about, else empty; recording: [E] which recording an episode was cut from, None where
+    each is its own.
     """
 
     observations: Float32Array
     actions: Float32Array
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    recording: NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
         return len(self.observations)
@@ -47,6 +51,11 @@ class Episodes:
     def num_steps(self) -> int:
         """T, recorded steps per episode."""
         return int(self.observations.shape[1])
+
+    @property
+    def has_actions(self) -> bool:
+        """Whether actions were recorded; without them plans can be made but not walked."""
+        return self.actions.shape[2] > 0
 
     @property
     def xy(self) -> Float32Array:
@@ -67,12 +76,30 @@ class Episodes:
         """[E, T - 1] units moved from each row to the next."""
         return np.asarray(np.linalg.norm(np.diff(self.xy, axis=1), axis=-1), dtype=np.float32)
 
+    @cached_property
+    def jump(self) -> float:
+        """Units in one step beyond which a recording did not walk but jumped."""
+        return jump_bound(self.step_lengths)
+
+    def split(self, held_out_share: float = 0.1, seed: int = 0) -> tuple[Episodes, Episodes]:
+        """Training and held-out episodes; what was cut from one recording stays together."""
+        recording = np.arange(len(self)) if self.recording is None else self.recording
+        recordings = np.random.default_rng(seed).permutation(np.unique(recording))
+        if len(recordings) < 2:
+            raise BadDataset("a held-out part needs two recordings or more, got 1")
+        is_held_out = np.isin(recording, recordings[: max(1, round(held_out_share * len(recordings)))])
+        return self._where(~is_held_out), self._where(is_held_out)
+
+    def _where(self, keep: NDArray[np.bool_]) -> Episodes:
+        recording = None if self.recording is None else self.recording[keep]
+        return Episodes(self.observations[keep], self.actions[keep], self.metadata, recording)
+
     def summary(self) -> str:
         """Counts, ranges, speeds, jumps and the fingerprint, a line each."""
         lines = (
             ("episodes", f"{len(self)} of {self.num_steps} steps ({len(self) * self.num_steps} in all)"),
             ("observation", f"{self.observations.shape[2]} numbers; {_ranges(self.observations, 'xy')}"),
-            ("action", f"{self.actions.shape[2]} numbers in {_span(self.actions)}"),
+            ("action", self._actions()),
             ("speed", self._speeds()),
             ("path", f"{self._walked().sum() / max(len(self), 1):.1f} units per episode"),
             ("jumps", self._jumps()),
@@ -81,8 +108,13 @@ class Episodes:
         )
         return "\n".join(f"{name:<12} {value}" for name, value in lines)
 
+    def _actions(self) -> str:
+        if not self.has_actions:
+            return "none recorded: plans can be made but not walked"
+        return f"{self.actions.shape[2]} numbers in {_span(self.actions)}"
+
     def _walked(self) -> Float32Array:
-        return self.step_lengths[self.step_lengths <= JUMP]
+        return self.step_lengths[self.step_lengths <= self.jump]
 
     def _speeds(self) -> str:
         walked = self._walked()
@@ -93,8 +125,27 @@ class Episodes:
         return f"{walked.mean():.3f} units/step; quantiles {shown}"
 
     def _jumps(self) -> str:
-        is_jump = self.step_lengths > JUMP
-        return f"{is_jump.sum()} steps longer than {JUMP} units, in {is_jump.any(axis=1).sum()} episodes"
+        is_jump = self.step_lengths > self.jump
+        num_jumping = is_jump.any(axis=1).sum()
+        return f"{is_jump.sum()} steps longer than {self.jump:.3g} units, in {num_jumping} episodes"
+
+
+def jump_bound(lengths: NDArray[Any]) -> float:
+    """What a step must exceed to be a jump: several times what all but the longest hundredth reach.
+
+    Teleports and faults are rarer than that, and no body moves so unevenly.
+    """
+    return JUMP_FACTOR * float(np.quantile(lengths, 0.99, method="lower"))
+
+
+def flat_arrays(episodes: Episodes) -> dict[str, NDArray[Any]]:
+    """The arrays of an OGBench file: one row per step, episodes one after the other."""
+    num_rows = len(episodes) * episodes.num_steps
+    return {
+        "observations": episodes.observations.reshape(num_rows, -1),
+        "actions": episodes.actions.reshape(num_rows, -1),
+        "terminals": np.arange(num_rows) % episodes.num_steps == episodes.num_steps - 1,
+    }
 
 
 def load(path: str | Path) -> Episodes:
@@ -104,10 +155,18 @@ def load(path: str | Path) -> Episodes:
     _check(path, arrays)
     num_episodes, num_steps = _episode_shape(path, arrays["terminals"])
     observations, actions = (
-        np.ascontiguousarray(arrays[key], dtype=np.float32).reshape(num_episodes, num_steps, -1)
+        np.ascontiguousarray(arrays[key], dtype=np.float32).reshape(
+            num_episodes, num_steps, arrays[key].shape[1]
+        )
         for key in ("observations", "actions")
     )
-    return Episodes(observations, actions, _metadata(path, arrays))
+    return Episodes(observations, actions, _metadata(path, arrays), _recording(path, arrays, num_episodes))
+
+
+def load_split(path: Path) -> tuple[Episodes, Episodes]:
+    """Training and held-out episodes: NAME.npz and NAME-val.npz, or one file divided where it is alone."""
+    held_out = path.with_name(f"{path.stem}-val{path.suffix}")
+    return (load(path), load(held_out)) if held_out.is_file() else load(path).split()
 
 
 def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -133,7 +192,7 @@ def _read(path: Path) -> dict[str, NDArray[Any]]:
         if not isinstance(file, np.lib.npyio.NpzFile):
             raise BadDataset(f"{path}: a single array, not an .npz dataset")
         with file:
-            return {key: file[key] for key in (*REQUIRED, "metadata") if key in file}
+            return {key: file[key] for key in (*REQUIRED, *OPTIONAL) if key in file}
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError) as error:
         raise BadDataset(f"{path}: truncated or damaged ({error})") from error
     except ValueError as error:
@@ -146,7 +205,7 @@ def _check(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
     if missing:
         raise BadDataset(f"{path}: no {', '.join(missing)}; an OGBench dataset has {', '.join(REQUIRED)}")
     num_rows = len(arrays["observations"]) if arrays["observations"].ndim else 0
-    for key, num_axes, least in (("observations", 2, 2), ("actions", 2, 1), ("terminals", 1, 1)):
+    for key, num_axes, least in (("observations", 2, 2), ("actions", 2, 0), ("terminals", 1, 1)):
         shape = arrays[key].shape
         if len(shape) != num_axes or shape[0] != num_rows or shape[-1] < least:
             expected = f"[{num_rows}, ≥ {least}]" if num_axes == 2 else f"[{num_rows}]"
@@ -178,6 +237,18 @@ def _episode_shape(path: Path, terminals: NDArray[Any]) -> tuple[int, int]:
     if lengths[0] < 2:
         raise BadDataset(f"{path}: terminals give episodes of a single step")
     return len(ends), int(lengths[0])
+
+
+def _recording(path: Path, arrays: Mapping[str, NDArray[Any]], num_episodes: int) -> NDArray[np.int64] | None:
+    if "recording" not in arrays:
+        return None
+    recording = arrays["recording"]
+    if recording.shape != (num_episodes,) or recording.dtype.kind not in "iu":
+        raise BadDataset(
+            f"{path}: recording holds {recording.dtype} of shape {list(recording.shape)}, "
+            f"expected whole numbers [{num_episodes}]"
+        )
+    return recording.astype(np.int64)
 
 
 def _metadata(path: Path, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:

@@ -10,7 +10,8 @@ from scipy.stats import spearmanr
 from chronoforest.errors import InvalidParameter
 from chronoforest.types import Calibration, Distance, FloatArray
 
-ERROR_GAPS = (5.0, 10.0, 20.0, 30.0, 50.0)
+ERROR_GAPS = (0.1, 0.2, 0.4, 0.6, 1.0)
+"""Shares of the local window up to which errors are tabulated."""
 
 
 @dataclass(frozen=True)
@@ -75,15 +76,15 @@ def calibrate(predicted: FloatArray, steps: FloatArray, params: CalibrationParam
     alpha = covering_alpha(predicted[is_far], steps[is_far] / local_scale, params.coverage)
     ratio = steps / (local_scale * (predicted + alpha * predicted**2)).clip(1e-6)
     error = np.abs(local_scale * predicted - steps)
-    envelope = [(gap, _quantile(error[predicted <= gap], params.coverage)) for gap in ERROR_GAPS]
-    rising = np.maximum.accumulate([value for _, value in envelope])
+    gaps = [share * params.local_window for share in ERROR_GAPS]
+    rising = np.maximum.accumulate([_quantile(error[predicted <= gap], params.coverage) for gap in gaps])
     return Calibration(
         alpha=alpha,
         local_scale=local_scale,
         local_ratios=_band(ratio[is_local]),
         all_ratios=_band(ratio[predicted > 1.0]),
         local_window=params.local_window,
-        local_error=tuple((gap, float(value)) for gap, value in zip(ERROR_GAPS, rising, strict=True)),
+        local_error=tuple((gap, float(value)) for gap, value in zip(gaps, rising, strict=True)),
     )
 
 

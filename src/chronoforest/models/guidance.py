@@ -17,7 +17,8 @@ class GuidanceParams:
     reliable: beyond this many steps the target is approached in a straight line instead of along −∇d.
     spread: `ramp` moves every frame, 0 at the boundary and 1 at the tail; `sparse` moves the tail alone, as
     the paper writes it. inject: `clean` corrects x̂_0; `noisy` sends the score's gradient through the network.
-    step_rate, largest_step: η = min(largest_step, step_rate · √((1−ᾱ)/ᾱ)).
+    rdf_radius, softness: σ and ε of U_rdf, world units. step_rate, largest_step: η = min(largest_step,
+    step_rate · √((1−ᾱ)/ᾱ)).
     """
 
     reliable: float = 200.0
@@ -26,6 +27,7 @@ class GuidanceParams:
     anchor_weight: float = 0.1
     rdf_weight: float = 1.0
     rdf_radius: float = 2.0
+    softness: float = 0.1
     step_rate: float = 0.2
     largest_step: float = 1.0
 
@@ -34,8 +36,10 @@ class GuidanceParams:
             raise InvalidParameter(f"spread must be 'ramp' or 'sparse', got {self.spread!r}")
         if self.inject not in ("clean", "noisy"):
             raise InvalidParameter(f"inject must be 'clean' or 'noisy', got {self.inject!r}")
-        if self.rdf_radius <= 0:
-            raise InvalidParameter(f"rdf_radius must be positive, got {self.rdf_radius}")
+        if self.rdf_radius <= 0 or self.softness <= 0:
+            raise InvalidParameter(
+                f"rdf_radius and softness must be positive, got {self.rdf_radius} and {self.softness}"
+            )
 
 
 def step_size(signal: torch.Tensor, params: GuidanceParams) -> torch.Tensor:
@@ -58,17 +62,18 @@ def anchor_gradient(head: torch.Tensor, boundary: torch.Tensor) -> torch.Tensor:
     return -2.0 * (head - boundary)
 
 
-def rdf_score(tail: torch.Tensor, head: torch.Tensor, radius: float) -> torch.Tensor:
+def rdf_score(tail: torch.Tensor, head: torch.Tensor, params: GuidanceParams) -> torch.Tensor:
     """U_rdf = ψ(‖tail − sg(head)‖) with ψ(d) = −exp(−d²/2σ²)/(d + ε), [n]."""
     gap = _gap(tail, head.detach())
-    return -torch.exp(-gap.square() / (2.0 * radius**2)) / (gap + _SOFT)
+    return -torch.exp(-gap.square() / (2.0 * params.rdf_radius**2)) / (gap + params.softness)
 
 
-def rdf_gradient(tail: torch.Tensor, head: torch.Tensor, radius: float) -> torch.Tensor:
+def rdf_gradient(tail: torch.Tensor, head: torch.Tensor, params: GuidanceParams) -> torch.Tensor:
     """∂U_rdf / ∂tail: pushes the tail away from its head, and only while it is near."""
     gap = _gap(tail, head).unsqueeze(-1)
-    bell = torch.exp(-gap.square() / (2.0 * radius**2))
-    slope = bell * (gap / radius**2 / (gap + _SOFT) + (gap + _SOFT) ** -2)
+    softened = gap + params.softness
+    bell = torch.exp(-gap.square() / (2.0 * params.rdf_radius**2))
+    slope = bell * (gap / params.rdf_radius**2 / softened + softened**-2)
     return slope * (tail - head) / gap
 
 
@@ -88,13 +93,10 @@ def correction(
     (scale 0) is left alone by all three terms.
     """
     boundary, head, tail = window[:, 0], window[:, 1], window[:, -1]
-    push = scale[:, None] * direction + params.rdf_weight * rdf_gradient(tail, boundary, params.rdf_radius)
+    push = scale[:, None] * direction + params.rdf_weight * rdf_gradient(tail, boundary, params)
     moved = frame_weights(window.shape[1] - 1, params, window)[None, :, None] * push[:, None]
     moved[:, 0] += params.anchor_weight * anchor_gradient(head, boundary)
     return moved * (scale > 0)[:, None, None]
-
-
-_SOFT = 0.1
 
 
 def _gap(tail: torch.Tensor, head: torch.Tensor) -> torch.Tensor:

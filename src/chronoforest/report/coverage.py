@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from chronoforest.data.episodes import JUMP, Episodes, Float32Array
+from chronoforest.data.episodes import Episodes, Float32Array
 from chronoforest.errors import CannotWrite
 from chronoforest.types import FloatArray
 
-BIN = 0.25
-"""Edge of a pixel of the map in world units."""
+NUM_PIXELS = 240
+"""Pixels of the map along its longer side."""
 
 NUM_SHOWN = 12
 """Episodes drawn as lines over the map."""
@@ -22,7 +22,7 @@ def draw_coverage(episodes: Episodes, path: Path, title: str = "") -> None:
     """Write a PNG: how often each place was visited, on a logarithmic scale, with a few episodes as lines."""
     from matplotlib.figure import Figure
 
-    counts, extent = _visits(episodes)
+    counts, extent, pixel = _visits(episodes)
     height = 7.4 * (extent[3] - extent[2]) / (extent[1] - extent[0]) + 0.9
     figure = Figure(figsize=(9.0, height), layout="constrained")
     axes = figure.subplots()
@@ -33,24 +33,27 @@ def draw_coverage(episodes: Episodes, path: Path, title: str = "") -> None:
         axes.plot(*track.T, linewidth=1.1, alpha=0.9)
         axes.plot(*track[0], "o", color="black", markersize=3)
     axes.set(xlabel="x (units)", ylabel="y (units)", title=title)
-    figure.colorbar(image, ax=axes, label=f"visits per {BIN:g} × {BIN:g} units", shrink=0.8)
+    figure.colorbar(image, ax=axes, label=f"visits per {pixel:.2g} × {pixel:.2g} units", shrink=0.8)
     _save(figure, path)
 
 
-def _visits(episodes: Episodes) -> tuple[FloatArray, tuple[float, float, float, float]]:
-    """[X, Y] visits per pixel, and the left, right, bottom and top of the map."""
+def _visits(episodes: Episodes) -> tuple[FloatArray, tuple[float, float, float, float], float]:
+    """[X, Y] visits per pixel; the left, right, bottom and top of the map; the edge of a pixel in units."""
     points = episodes.xy.reshape(-1, 2).astype(np.float64)
-    low, high = points.min(axis=0) - 1.0, points.max(axis=0) + 1.0
-    edges_x, edges_y = (np.arange(a, b + BIN, BIN) for a, b in zip(low, high, strict=True))
+    low, high = points.min(axis=0), points.max(axis=0)
+    pixel = float((high - low).max()) / NUM_PIXELS
+    edges_x, edges_y = (
+        np.arange(a - 4 * pixel, b + 5 * pixel, pixel) for a, b in zip(low, high, strict=True)
+    )
     counts, _, _ = np.histogram2d(points[:, 0], points[:, 1], bins=(edges_x, edges_y))
-    return counts, (edges_x[0], edges_x[-1], edges_y[0], edges_y[-1])
+    return counts, (edges_x[0], edges_x[-1], edges_y[0], edges_y[-1]), pixel
 
 
 def _shown_tracks(episodes: Episodes) -> list[Float32Array]:
     """Evenly chosen episodes [T, 2]; a jump interrupts the line instead of crossing the map."""
     chosen = np.linspace(0, len(episodes) - 1, min(NUM_SHOWN, len(episodes))).astype(int)
     tracks = episodes.xy[chosen].copy()
-    tracks[:, 1:][episodes.step_lengths[chosen] > JUMP] = np.nan
+    tracks[:, 1:][episodes.step_lengths[chosen] > episodes.jump] = np.nan
     return list(tracks)
 
 

@@ -14,14 +14,15 @@ from chronoforest.errors import InvalidParameter
 from chronoforest.search.tree import Representatives, Tree
 from chronoforest.types import Density, FloatArray, IntArray, Query, Sampler
 
-_SLIP = 0.05  # world units a segment may stray farther than an anchor that lies outside the support
-
 
 @dataclass(frozen=True)
 class JunctionParams:
     """Samples per leaf split over guidance scales (world units), and what is kept of them.
 
-    progress, overlap, continuity are in d_exec = exec_scale · d; cluster_cut is in steps.
+    progress, overlap, continuity are in d_exec = exec_scale · d; cluster_cut is in steps; slip is in world
+    units: how much farther a segment may stray than an anchor that lies outside the support. is_one_way: the
+    way back is a detour wherever one is, so neighbouring frames and endpoints are compared in the direction
+    that is shorter instead of in both.
     """
 
     num_samples: int = 12
@@ -32,6 +33,8 @@ class JunctionParams:
     continuity: float = 4.0
     cluster_cut: float = 30.0
     num_tries: int = 2
+    slip: float = 0.05
+    is_one_way: bool = False
 
     def __post_init__(self) -> None:
         if self.num_samples < 1 or self.num_tries < 1:
@@ -93,11 +96,11 @@ def _select(
     leaf: Leaf, samples: FloatArray, density: Density, largest_hop: float, params: JunctionParams
 ) -> Representatives:
     """Prune, cluster, and keep the best-supported continuous member of every cluster."""
-    samples = samples[is_supported(samples, density) & has_no_jump(samples, largest_hop)]
+    samples = samples[is_supported(samples, density, params.slip) & has_no_jump(samples, largest_hop)]
     tail_codes = leaf.tree.distance.encode(samples[:, -1])
     keep = _advances(leaf, tail_codes, params)
     samples, tail_codes = samples[keep], tail_codes[keep]
-    labels = cluster(leaf.tree, tail_codes, params.cluster_cut)
+    labels = cluster(leaf.tree, tail_codes, params)
     support = density.log_density(samples[:, 1:]).min(axis=1) if len(samples) else np.zeros(0)
     kept: list[tuple[int, int, NDArray[Any]]] = []
     for label in np.unique(labels):
@@ -110,10 +113,10 @@ def _select(
     return _representatives(leaf, samples, kept)
 
 
-def is_supported(segments: FloatArray, density: Density) -> NDArray[np.bool_]:
+def is_supported(segments: FloatArray, density: Density, slip: float = 0.0) -> NDArray[np.bool_]:
     """[n]: every generated frame lies where recordings went, or no farther outside than the boundary does."""
     margin = density.margin(segments)
-    return np.asarray((margin[:, 1:] > np.minimum(margin[:, :1] - _SLIP, 0.0)).all(axis=1))
+    return np.asarray((margin[:, 1:] > np.minimum(margin[:, :1] - slip, 0.0)).all(axis=1))
 
 
 def has_no_jump(segments: FloatArray, largest_hop: float) -> NDArray[np.bool_]:
@@ -133,22 +136,26 @@ def _advances(leaf: Leaf, tail_codes: NDArray[Any], params: JunctionParams) -> N
 
 
 def _is_continuous(leaf: Leaf, codes: NDArray[Any], params: JunctionParams) -> bool:
-    """Neighbouring frames are near in both directions, in d_exec."""
+    """Neighbouring frames are near in both directions, or in that of travel where ways are one-way."""
     tree = leaf.tree
     chain = np.concatenate([tree.codes[leaf.node : leaf.node + 1], codes])
-    there = tree.distance.between(chain[:-1], chain[1:])
-    back = tree.distance.between(chain[1:], chain[:-1])
-    return bool(params.exec_scale * np.maximum(there, back).max() <= params.continuity)
+    hops = tree.outward(chain[:-1], chain[1:])
+    if not params.is_one_way:
+        hops = np.maximum(hops, tree.outward(chain[1:], chain[:-1]))
+    return bool(params.exec_scale * hops.max() <= params.continuity)
 
 
-def cluster(tree: Tree, tail_codes: NDArray[Any], cut: float) -> IntArray:
-    """[n] labels by complete linkage of the endpoints' d, symmetrised by the maximum."""
+def cluster(tree: Tree, tail_codes: NDArray[Any], params: JunctionParams) -> IntArray:
+    """[n] labels by complete linkage of the endpoints' d, symmetrised by the maximum, or by the minimum
+    where ways are one-way."""
     if len(tail_codes) < 2:
         return np.ones(len(tail_codes), dtype=np.int64)
     spread = tree.distance.pairwise(tail_codes, tail_codes)
-    spread = np.maximum(spread, spread.T)
+    spread = (np.minimum if params.is_one_way else np.maximum)(spread, spread.T)
     np.fill_diagonal(spread, 0.0)
-    labels: IntArray = fcluster(linkage(squareform(spread, checks=False), "complete"), cut, "distance")
+    labels: IntArray = fcluster(
+        linkage(squareform(spread, checks=False), "complete"), params.cluster_cut, "distance"
+    )
     return labels
 
 

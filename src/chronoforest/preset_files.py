@@ -1,0 +1,131 @@
+"""Presets in TOML files: tables that overlay the fields of the parameter dataclasses, and nothing else."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
+from itertools import groupby
+from pathlib import Path
+from typing import Any, TypeVar
+
+from chronoforest.errors import BadPresetFile, CannotWrite, InvalidParameter
+
+Params = TypeVar("Params")
+Value = bool | int | float | str | tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One value of a preset file: its dotted name, such as `models.window.stride`, and how it was found."""
+
+    name: str
+    value: Value
+    reason: str
+
+    @property
+    def table(self) -> str:
+        """The TOML table it belongs to."""
+        return self.name.rpartition(".")[0]
+
+    @property
+    def key(self) -> str:
+        """Its name within the table."""
+        return self.name.rpartition(".")[2]
+
+
+def read_preset_file(path: Path) -> dict[str, Any]:
+    """The tables of a TOML file."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadPresetFile(f"{path} cannot be read: {error}") from error
+    except tomllib.TOMLDecodeError as error:
+        raise BadPresetFile(f"{path} is not TOML: {error}") from error
+
+
+def overlay(params: Params, changes: Mapping[str, Any], path: Path, where: str = "") -> Params:
+    """Parameters with the values that `changes` gives for their fields, nested tables included.
+
+    A key that is no field, a value of another type and a value out of range are refused by name.
+    """
+    assert is_dataclass(params)
+    known = {f.name: getattr(params, f.name) for f in fields(params) if not callable(getattr(params, f.name))}
+    for key, value in changes.items():
+        name = f"{where}.{key}" if where else key
+        if key not in known:
+            raise BadPresetFile(
+                f"{path}: unknown key {name}; {where or 'the file'} may set: {', '.join(known)}"
+            )
+        known[key] = _overlaid(known[key], value, path, name)
+    try:
+        changed: Params = replace(params, **{key: known[key] for key in changes})  # type: ignore[type-var]
+    except InvalidParameter as error:
+        raise BadPresetFile(f"{path}: in {where or 'the file'}: {error}") from error
+    return changed
+
+
+def write_preset_file(path: Path, head: Iterable[str], settings: Iterable[Setting]) -> None:
+    """Write settings grouped by table, each with its reason as a comment; complete or not at all."""
+    lines = [f"# {line}".rstrip() for line in head]
+    for table, group in groupby(settings, key=lambda setting: setting.table):
+        lines += ["", f"[{table}]"] if table else [""]
+        lines += [f"{setting.key} = {_shown(setting.value)}  # {setting.reason}" for setting in group]
+    draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        os.replace(draft, path)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        raise CannotWrite(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def as_tables(settings: Iterable[Setting]) -> dict[str, Any]:
+    """The same nested tables that reading the written file gives."""
+    tables: dict[str, Any] = {}
+    for setting in settings:
+        table = tables
+        for part in setting.table.split(".") if setting.table else ():
+            table = table.setdefault(part, {})
+        table[setting.key] = setting.value
+    return tables
+
+
+def _overlaid(present: Any, value: Any, path: Path, name: str) -> Any:
+    if is_dataclass(present):
+        if not isinstance(value, Mapping):
+            raise BadPresetFile(f"{path}: {name} must be a table [{name}], got {value!r}")
+        return overlay(present, value, path, name)
+    if isinstance(present, tuple) and isinstance(value, (list, tuple)):
+        if all(_is_number(item) for item in value):
+            return tuple(float(item) for item in value)
+    elif isinstance(present, float) and _is_number(value):
+        return float(value)
+    elif type(value) is type(present):
+        return value
+    raise BadPresetFile(f"{path}: {name} must be {_KINDS[type(present)]}, got {value!r}")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _shown(value: Value) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_shown, value))}]"
+    if isinstance(value, str):
+        return f'"{value}"'
+    return repr(value)
+
+
+_KINDS: dict[type, str] = {
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    str: "a text",
+    tuple: "a list of numbers",
+}
