@@ -20,7 +20,6 @@ def expert(
     resume: bool = False,
     seed: int = 0,
     workers: int | None = None,
-    compile: bool = False,
 ) -> None:
     """Train the ant's locomotion expert on a flat floor and keep the steadiest of several seeds.
 
@@ -35,7 +34,6 @@ def expert(
         resume: continue the run saved in the same folder.
         seed: whole number that determines all random draws.
         workers: processes for the physics; all cores but one unless told.
-        compile: let torch compile the update, which takes a minute and pays on a GPU.
     """
     from joblib import cpu_count
 
@@ -43,9 +41,7 @@ def expert(
     from chronoforest.collect.locomotion import ExpertParams, Run, train_expert
     from chronoforest.models.train import pick_device
 
-    params = ExpertParams(
-        num_seeds=seeds, num_steps=steps, ants_per_seed=envs_per_seed, seed=seed, is_compiled=compile
-    )
+    params = ExpertParams(num_seeds=seeds, num_steps=steps, ants_per_seed=envs_per_seed, seed=seed)
     command = f"chronoforest collect expert --seeds {seeds} --steps {steps} --envs-per-seed {envs_per_seed}"
     num_workers = workers or max(1, cpu_count() - 1)
     with _reports() as on_report:

@@ -20,6 +20,7 @@ def generate(
     workers: int | None = None,
     episodes: int = 5000,
     val_episodes: int = 500,
+    expert: Path | None = None,
 ) -> None:
     """Record the training and the validation file of a dataset by OGBench's protocol.
 
@@ -33,13 +34,15 @@ def generate(
         workers: processes; all cores unless told.
         episodes: training episodes.
         val_episodes: validation episodes.
+        expert: the ant's expert from `chronoforest collect expert`; the one that ships unless told.
     """
     from chronoforest.cli.progress import bar
     from chronoforest.collect.stitch import Recipe, expert_for
     from chronoforest.collect.stitch import generate as record
 
+    walker = expert_for(name, expert)
     for split, suffix, count in (("train", "", episodes), ("val", "-val", val_episodes)):
-        recipe = Recipe(name, split, count, seed, expert_for(name))
+        recipe = Recipe(name, split, count, seed, walker)
         out = out_dir / f"{name}{suffix}.npz"
         with bar(out.name, "episodes") as on_progress:
             is_new = record(recipe, out, workers, on_progress)
@@ -68,9 +71,12 @@ def inspect(file: File, png: Path | None = None) -> None:
     """
     from chronoforest.data.episodes import load
     from chronoforest.report.coverage import draw_coverage
+    from chronoforest.report.walks import Walks, read_goals
 
     episodes = load(file)
     print(episodes.summary())
+    if walked := Walks(episodes, read_goals(file, len(episodes))).summary():
+        print(walked)
     picture = png if png is not None else file.with_suffix(".png")
     draw_coverage(episodes, picture, title=file.stem)
     print(f"{'coverage':<12} {picture}")

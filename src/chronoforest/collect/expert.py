@@ -2,7 +2,127 @@
 
 from __future__ import annotations
 
+import hashlib
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chronoforest.errors import BadCheckpoint
+from chronoforest.types import FloatArray
 
 EXPERT_FILE, CARD, KIND = "expert.safetensors", "CARD.md", "expert"
 SHIPPED = Path(__file__).parent.parent / "weights" / "ant-expert" / EXPERT_FILE
+
+OBSERVATION_DIM = 29
+"""Height, orientation, joints and velocities (27 numbers), then the unit direction."""
+
+ACTION_DIM = 8
+NOISE = 0.2
+"""Standard deviation of the action noise with which the ant's data are recorded."""
+
+Float32Array = NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class AntExpert:
+    """The mean action of a trained actor.
+
+    layers: (weight [outputs, inputs], bias [outputs]) of each; between two layers a GELU and a division by
+    the standard deviation, because the rest of LayerNorm is folded into the weights after it.
+    fingerprint: 16 hexadecimal digits that change with any weight.
+    """
+
+    layers: tuple[tuple[Float32Array, Float32Array], ...]
+    fingerprint: str
+    noise: float = NOISE
+
+    @property
+    def name(self) -> str:
+        """What a file's metadata calls it; tells experts apart."""
+        return f"ant {self.fingerprint}"
+
+    def __call__(self, proprioception: FloatArray, direction: FloatArray) -> FloatArray:
+        """Observation without x, y [27] and a unit direction [2] → action [8]."""
+        (weight, bias), *others = self.layers
+        hidden: Any = weight @ np.concatenate((proprioception, direction), dtype=np.float32) + bias
+        for weight, bias in others:
+            hidden = _gelu(hidden)
+            hidden = (weight @ hidden) * _inverse_deviation(hidden) + bias
+        action: FloatArray = np.tanh(hidden, dtype=np.float64)
+        return action
+
+
+def load_expert(path: Path | None = None) -> AntExpert:
+    """Read an expert that `chronoforest collect expert` wrote; without a path, the one that ships."""
+    from chronoforest.models import checkpoint  # imports torch, which the processes that walk do without
+
+    path = SHIPPED if path is None else path
+    if not path.is_file():
+        raise BadCheckpoint(f"no expert at {path}; `chronoforest collect expert` trains one")
+    tensors = {name: tensor.numpy() for name, tensor in checkpoint.read(path, KIND)[0].items()}
+    _check(path, tensors)
+    digest = hashlib.sha256()
+    for name in sorted(tensors):
+        digest.update(name.encode() + tensors[name].tobytes())
+    return AntExpert(_folded(tensors), digest.hexdigest()[:16])
+
+
+def _folded(tensors: Mapping[str, NDArray[Any]]) -> tuple[tuple[Float32Array, Float32Array], ...]:
+    """An actor's layers with LayerNorm's mean, scale and shift moved into the weights that follow it."""
+    layers = []
+    for k in range(_num_layers(tensors)):
+        weight = tensors[f"weights.{k}"].astype(np.float64)
+        bias = tensors[f"biases.{k}"].astype(np.float64)
+        if k > 0:
+            bias = bias + tensors[f"shifts.{k - 1}"] @ weight
+            weight = weight * tensors[f"scales.{k - 1}"][:, None]
+            weight = weight - weight.mean(axis=0)
+        layers.append((weight, bias))
+    weight, bias = layers[-1]
+    layers[-1] = weight[:, :ACTION_DIM], bias[:ACTION_DIM]  # the others are the exploration's deviations
+    return tuple((np.ascontiguousarray(w.T, np.float32), b.astype(np.float32)) for w, b in layers)
+
+
+def _check(path: Path, tensors: Mapping[str, NDArray[Any]]) -> None:
+    """Refuse what is not an ant's actor: other names, shapes that do not chain, NaN."""
+    num = _num_layers(tensors)
+    shapes = [tensors[f"weights.{k}"].shape for k in range(num)]
+    is_chain = num > 1 and all(len(shape) == 2 for shape in shapes)
+    is_chain = is_chain and all(a[1] == b[0] for a, b in pairwise(shapes))
+    if not is_chain or (shapes[0][0], shapes[-1][1]) != (OBSERVATION_DIM, 2 * ACTION_DIM):
+        wanted = f"{OBSERVATION_DIM} to {2 * ACTION_DIM} numbers"
+        raise BadCheckpoint(f"{path} holds weights {shapes}, expected layers that lead from {wanted}")
+    expected = {f"weights.{k}": shape for k, shape in enumerate(shapes)}
+    expected |= {f"biases.{k}": shape[1:] for k, shape in enumerate(shapes)}
+    expected |= {f"{n}.{k}": shape[1:] for k, shape in enumerate(shapes[:-1]) for n in ("scales", "shifts")}
+    if {name: tensor.shape for name, tensor in tensors.items()} != expected:
+        raise BadCheckpoint(f"{path} is not an actor: its tensors do not fit together")
+    if not all(np.isfinite(tensor).all() for tensor in tensors.values()):
+        raise BadCheckpoint(f"{path} holds NaN or infinity")
+
+
+def _num_layers(tensors: Mapping[str, NDArray[Any]]) -> int:
+    return sum(name.startswith("weights.") for name in tensors)
+
+
+def _gelu(x: Float32Array) -> Float32Array:
+    """The tanh form, as the network was trained with."""
+    wave: Float32Array = np.tanh(x * (_C1 + _C3 * x * x))
+    return (wave + _ONE) * x * _HALF
+
+
+def _inverse_deviation(x: Float32Array) -> float:
+    """1 / √(variance + ε) as LayerNorm has it."""
+    mean = float(x.sum()) / len(x)
+    return 1.0 / math.sqrt(float(x @ x) / len(x) - mean * mean + 1e-5)
+
+
+# NumPy scalars of the same width: Python's would do, but these keep float32 float32 on every NumPy version.
+_ONE, _HALF = np.float32(1.0), np.float32(0.5)
+_C1, _C3 = np.float32(math.sqrt(2.0 / math.pi)), np.float32(0.044715 * math.sqrt(2.0 / math.pi))

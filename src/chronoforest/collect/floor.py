@@ -18,18 +18,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from chronoforest.collect.expert import ACTION_DIM, OBSERVATION_DIM, Float32Array
 from chronoforest.errors import WorkerDied
 from chronoforest.types import FloatArray
 
-OBSERVATION_DIM = 29
-"""Height, orientation, joints and velocities (27 numbers), then the unit direction."""
-
-ACTION_DIM = 8
 STEPS_PER_SECOND = 10
 DIRECTION_STEPS = 100
 EPISODE_STEPS = 1000
-
-Float32Array = NDArray[np.float32]
+HEALTHY_HEIGHTS = (0.2, 1.0)
+"""Heights of a healthy ant's torso, as in OGBench's environment; lying on its back it is within them."""
 
 
 @dataclass(frozen=True)

@@ -22,24 +22,23 @@ import numpy as np
 import torch
 from torch import nn
 
-from chronoforest.collect.expert import CARD, EXPERT_FILE, KIND
-from chronoforest.collect.floor import (
+from chronoforest.collect.expert import (
     ACTION_DIM,
+    CARD,
+    EXPERT_FILE,
+    KIND,
+    NOISE,
     OBSERVATION_DIM,
-    STEPS_PER_SECOND,
     Float32Array,
-    Floor,
-    Outcome,
 )
-from chronoforest.collect.sac import Replay, Sac, SacParams
+from chronoforest.collect.floor import STEPS_PER_SECOND, Floor, Outcome
+from chronoforest.collect.sac import Replay, Sac, SacParams, member
 from chronoforest.errors import BadCheckpoint, CannotWrite, InvalidParameter
 from chronoforest.models import checkpoint
-from chronoforest.models.train import Training, TrainParams
+from chronoforest.models.captured import Captured
+from chronoforest.models.train import Training, TrainParams, compiled
 
 TRAINING_FILE, REPLAY_FILE = "training.safetensors", "replay.f32"
-NOISE = 0.2
-"""Standard deviation of the action noise with which data are recorded and the seeds are compared."""
-
 FAST_ENOUGH = 0.9
 """Share of the fastest seed's speed that a seed needs to be chosen for its steadiness."""
 
@@ -60,7 +59,6 @@ class ExpertParams:
     eval_steps: int = 500
     save_seconds: float = 60.0
     report_seconds: float = 10.0
-    is_compiled: bool = False
     sac: SacParams = field(default_factory=SacParams)
 
     def __post_init__(self) -> None:
@@ -171,16 +169,16 @@ class Learner:
         self.sac = Sac(params.num_seeds, params.sac).to(run.device)
         shape = (params.num_ticks, params.num_seeds, params.ants_per_seed)
         self.replay = Replay(*shape, params.sac, run.device)
-        loss = torch.compile(self._loss) if params.is_compiled else self._loss
+        loss = compiled(self.sac.loss, run.device)
         self.training = Training(
             nn.ModuleDict({"sac": self.sac, "replay": self.replay}),
-            loss,
+            lambda: loss(self.replay.draw(params.batch)),
             lambda: [(self.sac.critic, self.sac.target)],
             params.training,
             run.device,
             {"model": "ant expert", "seeds": params.num_seeds, "ants_per_seed": params.ants_per_seed},
         )
-        self.explore = Explorer(self.sac, params.ants_per_seed, run.device)
+        self.explore = Explorer(self.sac, run.device)
         self.tick = 0
         self._num_written = 0
         self._recent = np.zeros(params.num_seeds)
@@ -226,24 +224,21 @@ class Learner:
         self.tick = self._num_written = int(self.replay.num_filled)
         _read_rows(self.where.folder / REPLAY_FILE, self.replay.rows, self.tick)
 
-    def write_expert(self, member: int, about: dict[str, Any]) -> None:
+    def write_expert(self, chosen: int, about: dict[str, Any]) -> None:
         """Write one seed's actor with its card."""
         card = {
             "kind": KIND,
             "command": self.where.command,
             "seed": self.params.seed,
-            "chosen": member,
+            "chosen": chosen,
             "num_steps": self.tick * self.params.ants_per_seed,
             "noise": NOISE,
             "device": _device_name(self.where.device),
             "params": asdict(self.params),
             **about,
         }
-        checkpoint.write(self.where.folder / EXPERT_FILE, self.sac.actor.member(member), card)
+        checkpoint.write(self.where.folder / EXPERT_FILE, member(self.sac.actor, chosen), card)
         _write_card(self.where.folder / CARD, card)
-
-    def _loss(self) -> torch.Tensor:
-        return self.sac.loss(self.replay.draw(self.params.batch))
 
     def _advance(self, floor: Floor, observations: Float32Array, rng: np.random.Generator) -> Outcome:
         """One tick: the updates run while the ants step."""
@@ -274,34 +269,22 @@ class Learner:
 class Explorer:
     """Actions with exploration for every ant; on CUDA one captured graph."""
 
-    def __init__(self, sac: Sac, ants_per_seed: int, device: torch.device) -> None:
-        self.sac = sac
-        self.inputs = torch.zeros(sac.num_seeds, ants_per_seed, sac.params.observation_dim, device=device)
-        self._replay: Callable[[], None] = self._step
-        if device.type == "cuda":
-            self._capture()
+    def __init__(self, sac: Sac, device: torch.device) -> None:
+        self.sac, self.device = sac, device
+        self._run = Captured(self._actions) if device.type == "cuda" else self._actions
 
     def __call__(self, observations: Float32Array) -> Float32Array:
         """[seeds · ants, O] → [seeds · ants, A]."""
-        self.inputs.copy_(torch.from_numpy(observations).view_as(self.inputs))
-        self._replay()
-        actions: Float32Array = self.outputs.flatten(0, 1).cpu().numpy()
+        inputs = torch.from_numpy(observations).unflatten(0, (self.sac.num_seeds, -1)).to(self.device)
+        actions: Float32Array = self._run(inputs.transpose(0, 1)).transpose(0, 1).flatten(0, 1).cpu().numpy()
         return actions
 
-    def _step(self) -> None:
+    def _actions(self, observations: torch.Tensor) -> torch.Tensor:
+        """[ants, seeds, O] → [ants, seeds, A]."""
+        inputs = observations.transpose(0, 1)
+        noise = torch.randn(*inputs.shape[:2], self.sac.params.action_dim, device=self.device)
         with torch.no_grad():
-            self.outputs, _ = self.sac.sample(self.inputs)
-
-    def _capture(self) -> None:
-        side = torch.cuda.Stream()
-        side.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(side):
-            self._step()
-        torch.cuda.current_stream().wait_stream(side)
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
-            self._step()
-        self._replay = graph.replay
+            return self.sac.sample(inputs, noise)[0].transpose(0, 1)
 
 
 def evaluate(sac: Sac, params: ExpertParams, run: Run) -> list[SeedFigures]:

@@ -20,6 +20,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from chronoforest.collect.expert import load_expert
 from chronoforest.data.episodes import load, write_arrays
 from chronoforest.envs.mazes import CELL_SIZE, NEIGHBOURS, ORIGIN_OFFSET, Cell, Maze, cell_centre
 from chronoforest.envs.tasks import Env, make_env, seeded_reset, world
@@ -69,15 +70,19 @@ class PointExpert:
         return direction
 
 
-def expert_for(name: str) -> Expert:
-    """The expert that walks the body of a dataset."""
-    body = world(name).body
-    if body not in EXPERTS:
-        raise InvalidParameter(f"no expert walks the {body} yet; available: {', '.join(EXPERTS)}")
-    return EXPERTS[body]
+def expert_for(name: str, file: Path | None = None) -> Expert:
+    """The expert that walks the body of a dataset: the one that ships, or another one's file."""
+    return EXPERTS[world(name).body](file)
 
 
-EXPERTS: dict[str, Expert] = {"point": PointExpert()}
+def _point_expert(file: Path | None) -> Expert:
+    if file is not None:
+        raise InvalidParameter(f"the point's expert is not learned, so {file} is of no use; leave it out")
+    return PointExpert()
+
+
+EXPERTS: dict[str, Callable[[Path | None], Expert]] = {"point": _point_expert, "ant": load_expert}
+"""What loads the expert of each body."""
 
 
 @dataclass(frozen=True)
@@ -156,14 +161,15 @@ def stitch_goals(maze: Maze, start: Cell) -> list[Cell]:
 
 
 def record_episode(env: Env, recipe: Recipe, episode: int) -> Arrays:
-    """One episode in the layout of the official files, every array [EPISODE_STEPS, …]."""
+    """One episode: the arrays of the official files, [EPISODE_STEPS, …], and its goal's place, [1, 2]."""
     maze = world(recipe.name).maze
     rng, reset_seed = recipe.streams(episode)
     start = _pick(rng, _cells(maze))
     goal = _pick(rng, stitch_goals(maze, start))
     first = seeded_reset(env, reset_seed, {"task_info": {"init_ij": start, "goal_ij": goal}})
     noise = rng.normal(0.0, recipe.expert.noise, (EPISODE_STEPS, *env.action_space.shape))
-    return _walk(env.unwrapped, oracle(maze), recipe.expert, first.observation, noise)
+    walk = _walk(env.unwrapped, oracle(maze), recipe.expert, first.observation, noise)
+    return walk | {"goals": first.goal[None].astype(np.float32)}
 
 
 def generate(
@@ -202,7 +208,9 @@ class _Chunk:
                 arrays = {key: file[key] for key in file}
         except (OSError, ValueError, EOFError, zipfile.BadZipFile):
             return None
-        return arrays if len(arrays["terminals"]) == (self.last - self.first) * EPISODE_STEPS else None
+        num_episodes = self.last - self.first
+        is_whole = len(arrays["terminals"]) == num_episodes * EPISODE_STEPS
+        return arrays if is_whole and len(arrays.get("goals", ())) == num_episodes else None
 
 
 def _chunks(recipe: Recipe, folder: Path) -> list[_Chunk]:

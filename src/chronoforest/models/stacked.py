@@ -13,7 +13,8 @@ from torch.nn import functional
 class StackedMLP(nn.Module):
     """Networks with layers of the given sizes: [n, sizes[0]] → [members, n, sizes[-1]].
 
-    Every layer but the last is linear, activation and, with has_norm, LayerNorm.
+    Inputs [members, n, sizes[0]] give each network its own. Every layer but the last is linear, activation
+    and, with has_norm, LayerNorm.
     """
 
     def __init__(
@@ -31,15 +32,20 @@ class StackedMLP(nn.Module):
         self.scales = nn.ParameterList(torch.ones(members, 1, size) for size in normed)
         self.shifts = nn.ParameterList(torch.zeros(members, 1, size) for size in normed)
 
-    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
-        """Shapes as the class says."""
-        hidden = inputs.expand(len(self.weights[0]), *inputs.shape)
-        for layer, (weight, bias) in enumerate(zip(self.weights[:-1], self.biases[:-1], strict=True)):
+    def forward(self, inputs: torch.Tensor, is_frozen: bool = False) -> torch.Tensor:
+        """Shapes as the class says; with is_frozen gradients reach the inputs but not the parameters."""
+
+        def read(parameters: nn.ParameterList) -> list[torch.Tensor]:
+            return [value.detach() if is_frozen else value for value in parameters]
+
+        weights, biases, scales, shifts = map(read, (self.weights, self.biases, self.scales, self.shifts))
+        hidden = inputs if inputs.ndim == 3 else inputs.expand(len(weights[0]), *inputs.shape)
+        for layer, (weight, bias) in enumerate(zip(weights[:-1], biases[:-1], strict=True)):
             hidden = self.activation(torch.baddbmm(bias, hidden, weight))
-            if len(self.scales) > 0:
+            if scales:
                 normed = functional.layer_norm(hidden, hidden.shape[-1:])
-                hidden = torch.addcmul(self.shifts[layer], normed, self.scales[layer])
-        return torch.baddbmm(self.biases[-1], hidden, self.weights[-1])
+                hidden = torch.addcmul(shifts[layer], normed, scales[layer])
+        return torch.baddbmm(biases[-1], hidden, weights[-1])
 
 
 def _uniform(members: int, rows: int, columns: int, fan_in: int) -> torch.Tensor:
