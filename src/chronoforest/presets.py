@@ -9,35 +9,54 @@ from typing import Any, Literal
 import torch
 
 from chronoforest.data.goals import GoalParams
-from chronoforest.errors import InvalidParameter, UnknownPreset
+from chronoforest.errors import BadCheckpoint, BadPresetFile, InvalidParameter, UnknownPreset
 from chronoforest.execution.route import ExecutionParams
 from chronoforest.models.distance import DistanceParams
 from chronoforest.models.fit import ModelParams
 from chronoforest.models.sampler import SamplerParams
-from chronoforest.models.store import Models, load_models
+from chronoforest.models.store import Models, load_models, tracker_file, trained_window
 from chronoforest.models.tracker import TrackerParams
 from chronoforest.models.train import TrainParams, pick_device
 from chronoforest.planner import Planner, PlannerParams
+from chronoforest.preset_files import overlay, read_preset_file
 from chronoforest.result import PlanResult
 from chronoforest.types import Problem, Tracker
 
 WEIGHTS = Path(__file__).parent / "weights"
+RUNS = Path("runs")
 
 
 @dataclass(frozen=True)
 class Preset:
-    """Everything one world needs: what is learned, how it is sampled, searched and walked."""
+    """Everything one world needs: what is learned, how it is sampled, searched and walked.
+
+    A preset of your own also knows its file, and its recordings by a path from there.
+    """
 
     name: str
     models: ModelParams = field(default_factory=ModelParams)
     sampler: SamplerParams = field(default_factory=SamplerParams)
     planner: PlannerParams = field(default_factory=PlannerParams)
     execution: ExecutionParams = field(default_factory=ExecutionParams)
+    data: str = ""
+    file: Path | None = None
 
     @property
     def weights(self) -> Path:
-        """Folder of the weights that ship with the package."""
-        return WEIGHTS / self.name
+        """Folder of the weights: in the package, or where `train` writes those of a preset of your own."""
+        return WEIGHTS / self.name if self.file is None else RUNS / self.name
+
+    @property
+    def recordings(self) -> Path:
+        """The dataset: data/NAME.npz, or what a preset's file names, from the folder it lies in."""
+        if self.file is None or not self.data:
+            return Path("data") / f"{self.name}.npz"
+        return self.file.parent / self.data
+
+    def tracker_file(self, name: str | None = None) -> str:
+        """Name of a tracker's file in a folder of weights, without its ending; None is the preset's own."""
+        own = self.models.tracker.name
+        return tracker_file(self.models.with_tracker(name or own).tracker.name, own)
 
     def hurried(self) -> Preset:
         """The fast mode: eight denoising steps, half the samples and no second look at a met bridge, for
@@ -90,10 +109,30 @@ PRESETS: dict[str, Preset] = {
 
 
 def get_preset(name: str) -> Preset:
-    """The preset of that name."""
-    if name not in PRESETS:
-        raise UnknownPreset(name, choices=sorted(PRESETS))
-    return PRESETS[name]
+    """The preset of that name, of NAME.toml in the current folder, or of a TOML file given by its path."""
+    if name in PRESETS:
+        return PRESETS[name]
+    path = Path(name if name.endswith(".toml") else f"{name}.toml")
+    if path.is_file():
+        return load_preset(path)
+    if name.endswith(".toml"):
+        raise BadPresetFile(f"{path}: no such file; `chronoforest preset new NAME --data FILE` writes one")
+    raise UnknownPreset(name, choices=sorted(PRESETS))
+
+
+def load_preset(path: Path) -> Preset:
+    """The preset that a TOML file describes; what it does not set is as in `Preset`."""
+    tables = read_preset_file(path)
+    for key in {"name", "file"} & set(tables):
+        raise BadPresetFile(f"{path}: {key} cannot be set; a preset is called after its file")
+    preset = overlay(Preset(path.stem, file=path), tables, path)
+    if preset.planner.stride != preset.models.window.stride:
+        raise BadPresetFile(
+            f"{path}: planner.stride is {preset.planner.stride} and models.window.stride "
+            f"{preset.models.window.stride}; they must be equal"
+        )
+    preset.models.denoiser.num_tokens(preset.models.window.horizon)
+    return preset
 
 
 class PresetPlanner(Planner):
@@ -112,6 +151,11 @@ class PresetPlanner(Planner):
     @property
     def tracker(self) -> Tracker:
         """Walks the body."""
+        if self.models.tracker is None:
+            raise BadCheckpoint(
+                f"the recordings of {self.preset.name!r} have no actions to learn walking from; "
+                "plans can be made but not walked"
+            )
         return self.models.tracker
 
     @property
@@ -135,8 +179,12 @@ def load_planner(
     weights: str | Path | None = None,
     mode: Literal["default", "fast"] = "default",
     num_threads: int = 1,
+    tracker: str | None = None,
 ) -> PresetPlanner:
-    """A planner for a preset, from the weights that ship with the package or from a folder of your own."""
+    """A planner for a preset, from the weights that ship with the package or from a folder of your own.
+
+    tracker: another one than the preset's own, by name.
+    """
     preset = get_preset(name)
     if mode not in ("default", "fast"):
         raise InvalidParameter(f"mode must be 'default' or 'fast', got {mode!r}")
@@ -145,5 +193,18 @@ def load_planner(
     if mode == "fast":
         preset = preset.hurried()
     folder = Path(weights) if weights is not None else preset.weights
-    models = load_models(folder, name, preset.sampler, pick_device(device))
+    models = load_models(
+        folder, preset.name, preset.sampler, pick_device(device), preset.tracker_file(tracker)
+    )
+    _refuse_other_window(preset, folder)
     return PresetPlanner(preset, models, num_threads)
+
+
+def _refuse_other_window(preset: Preset, folder: Path) -> None:
+    """Weights plan in the frames they were trained on, whatever the preset says since."""
+    trained, wanted = trained_window(folder), preset.models.window
+    if (trained.stride, trained.horizon) != (wanted.stride, wanted.horizon):
+        raise BadCheckpoint(
+            f"the weights in {folder} were trained on {trained.horizon} frames of {trained.stride} steps, "
+            f"{preset.name!r} has {wanted.horizon} of {wanted.stride}; train it again"
+        )

@@ -103,8 +103,8 @@ class Statistics:
 
     @property
     def bandwidth(self) -> float:
-        """Of the density: neighbouring rows and neighbouring recordings must blend."""
-        return max(0.75 * self.step, 1.5 * self.spacing)
+        """Of the density: neighbouring rows and neighbouring recordings must blend, on a table that fits."""
+        return max(0.75 * self.step, 1.5 * self.spacing, self.diagonal / 1000)
 
     @cached_property
     def room(self) -> float:
@@ -120,40 +120,43 @@ class Statistics:
         A place is judged where at least `LEAST_EVIDENCE` passages by other recordings go one way.
         """
         heading, is_usable = self._headings
-        counts = np.array([self._passages(row, heading, is_usable) for row in self._probes(is_usable)])
-        counts = counts.reshape(-1, 2)
+        found = [self._passages(row, heading, is_usable) for row in self._probes(is_usable)]
+        counts = np.array(found).reshape(-1, 2)
         is_judged = counts[:, 0] >= LEAST_EVIDENCE
         if not is_judged.any():
             return 0.0, 0.0
         return float((counts[is_judged, 1] == 0).mean()), float(is_judged.mean())
 
     @property
-    def is_reversible(self) -> bool:
-        """Whether any recorded motion was also made backward somewhere near; if unsure, not."""
+    def is_one_way(self) -> bool:
+        """Whether going back over a way is a detour; if unsure, it is."""
         one_way, judged = self.one_way
-        return one_way < ONE_WAY_SHARE and judged >= LEAST_JUDGED and self.jump_share < 0.01
+        return one_way >= ONE_WAY_SHARE or judged < LEAST_JUDGED
 
     @property
-    def has_one_way_places(self) -> bool:
-        """Whether going back over a way is a detour, not only here and there a jump."""
-        return not self.is_reversible and not (
-            self.one_way[0] < ONE_WAY_SHARE and self.one_way[1] >= LEAST_JUDGED
-        )
+    def has_luck(self) -> bool:
+        """Whether recordings jump."""
+        return self.jump_share >= 0.01
+
+    @property
+    def is_reversible(self) -> bool:
+        """Whether any recorded motion could have been made backward."""
+        return not (self.is_one_way or self.has_luck)
 
     @property
     def far(self) -> float:
         """Steps that count as far: about half of what crossing the world takes, all of it where one-way."""
-        return 0.6 * self.diagonal / self.step * (2.0 if self.has_one_way_places else 1.0)
+        return 0.6 * self.diagonal / self.step * (2.0 if self.is_one_way else 1.0)
 
     @cached_property
     def _headings(self) -> tuple[FloatArray, BoolArray]:
         """[N, 2] unit direction in which every row moves over one frame, and [N] whether it really does."""
         ahead = np.zeros(self.xy.shape)
         ahead[:, : -self.stride] = self.xy[:, self.stride :] - self.xy[:, : -self.stride]
-        ahead = ahead.reshape(-1, 2)
-        length = np.linalg.norm(ahead, axis=-1)
+        length = np.linalg.norm(ahead, axis=-1).reshape(-1)
         usual = self.stride * self.step
-        return ahead / np.maximum(length, 1e-9)[:, None], (length > 0.5 * usual) & (length <= 2.0 * usual)
+        is_moving = (length > 0.5 * usual) & (length <= 2.0 * usual)
+        return ahead.reshape(-1, 2) / np.maximum(length, 1e-9)[:, None], is_moving
 
     @cached_property
     def _places(self) -> FloatArray:
@@ -267,14 +270,14 @@ def _search_settings(found: Statistics) -> Iterator[tuple[str, Value, str]]:
     yield "planner.search.meeting_radius", EXEC_SCALE * 1.2 * found.stride, "1.2 frames, in d_exec = 0.2 d"
     yield (
         "planner.search.uncertainty_weight",
-        10.0 if found.jump_share >= 0.01 else 0.1,
+        10.0 if found.has_luck else 0.1,
         (f"{100 * found.jump_share:.1f} % of the episodes jump; 10 where luck matters, else 0.1"),
     )
     yield "planner.search.junction.scales", (push, 0.0), "1.35 × what a segment covers, and unguided"
     yield "planner.search.junction.progress", EXEC_SCALE * 0.1 * span, "a tenth of a segment"
     yield "planner.search.junction.overlap", EXEC_SCALE * 0.1 * span, "a tenth of a segment"
     yield "planner.search.junction.continuity", EXEC_SCALE * 4 * found.stride, "4 frames"
-    yield "planner.search.junction.is_one_way", found.has_one_way_places, "whether ways lead back"
+    yield "planner.search.junction.is_one_way", found.is_one_way, "whether ways lead back"
     yield "planner.search.junction.cluster_cut", 0.15 * span, "0.15 segments, in steps"
     yield "planner.search.junction.slip", 0.045 * room, "0.045 × the room"
     yield "planner.budget.certified_gap", 0.15 * span, "0.15 segments, in steps"

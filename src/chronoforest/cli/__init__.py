@@ -36,7 +36,11 @@ VERBS: dict[str, Verb] = {
     "collect expert": Verb("chronoforest.cli.collect:expert", "train what walks the ant"),
     "data generate": Verb("chronoforest.cli.data:generate", "record a dataset by OGBench's protocol"),
     "data fetch": Verb("chronoforest.cli.data:fetch", "download an official dataset"),
+    "data import": Verb(
+        "chronoforest.cli.data:import_recordings", "turn recordings of your own into a dataset"
+    ),
     "data inspect": Verb("chronoforest.cli.data:inspect", "describe a dataset and draw its coverage"),
+    "preset new": Verb("chronoforest.cli.preset:new", "propose a preset for recordings of your own"),
     "train all": Verb("chronoforest.cli.train:everything", "learn all models of a preset"),
     "train density": Verb("chronoforest.cli.train:density", "tabulate where the recordings went"),
     "train distance": Verb("chronoforest.cli.train:distance", "learn the temporal distance"),
@@ -48,6 +52,7 @@ VERBS: dict[str, Verb] = {
     "bench pairs": Verb("chronoforest.cli.bench:pairs", "plans between random places"),
     "bench multi": Verb("chronoforest.cli.bench:multi", "plans for several agents and waypoints"),
     "bench order": Verb("chronoforest.cli.bench:order", "the order of waypoints that are easily misjudged"),
+    "bench track": Verb("chronoforest.cli.bench:track", "trackers on fixed paths of the map"),
     "demo": Verb("chronoforest.cli.demo:demo", "two agents, five waypoints, the giant maze"),
 }
 """Every command by the words that call it."""

@@ -7,10 +7,13 @@ from typing import Annotated
 
 from tyro.conf import Positional, arg
 
+from chronoforest.data.imports import Columns, ImportParams, import_files, save_episodes
+
 DATA_FOLDER = Path("data")
 
 Name = Annotated[Positional[str], arg(metavar="NAME")]
 File = Annotated[Positional[Path], arg(metavar="FILE")]
+Files = Annotated[Positional[tuple[str, ...]], arg(metavar="FILE…")]
 
 
 def generate(
@@ -80,3 +83,33 @@ def inspect(file: File, png: Path | None = None) -> None:
     picture = png if png is not None else file.with_suffix(".png")
     draw_coverage(episodes, picture, title=file.stem)
     print(f"{'coverage':<12} {picture}")
+
+
+def import_recordings(
+    files: Files,
+    out: Path,
+    columns: Annotated[Columns, arg(name="")],
+    params: Annotated[ImportParams, arg(name="")],
+) -> None:
+    """Turn recordings of your own into a dataset, and report what was found in them.
+
+    Args:
+        files: CSV, Parquet or NumPy files, or minari:NAME for a Minari dataset.
+        out: the .npz to write.
+        columns: which columns mean what.
+        params: how recordings are cleaned and cut.
+    """
+    from rich.console import Console
+    from rich.table import Table
+
+    from chronoforest.errors import InvalidParameter
+
+    if out.suffix != ".npz":
+        raise InvalidParameter(f"--out must end in .npz, got {out}")
+    imported = import_files(files, columns, params)
+    table = Table("check", "found", "done")
+    for finding in imported.findings:
+        table.add_row(finding.check, finding.found, finding.done)
+    Console().print(table)
+    save_episodes(out, imported.episodes)
+    print(f"{out}: {len(imported.episodes)} episodes of {imported.episodes.num_steps} rows")

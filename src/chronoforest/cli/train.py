@@ -11,6 +11,7 @@ import tyro
 if TYPE_CHECKING:
     from chronoforest.models.fit import ModelParams
     from chronoforest.models.train import TrainParams
+    from chronoforest.presets import Preset
 
 
 @dataclass(frozen=True)
@@ -18,10 +19,12 @@ class TrainOptions:
     """What to train on and where.
 
     Args:
-        preset: one of the named configurations, such as pointmaze-giant-stitch-v0.
+        preset: a named configuration such as pointmaze-giant-stitch-v0, or a TOML file of your own.
         distance: own, or paper for the paper's setting, which is kept beside the preset's own.
         tracker: awr, bc or diffusion-ql; the preset's own unless told. Another one is kept beside it.
-        data: folder with PRESET.npz and PRESET-val.npz (`chronoforest data generate`).
+        data: a dataset, or a folder with PRESET.npz; what the preset names, or data/PRESET.npz, unless told.
+            NAME-val.npz beside it is held out; where there is none, a tenth of the recordings is.
+        quick: small models and short training: minutes on two cores, good enough for a first plan.
         out: folder for the checkpoints; runs/PRESET unless told.
         device: cpu, cuda, or auto for the best there is.
         resume: continue saved runs in the same folder as if they had never stopped.
@@ -36,7 +39,8 @@ class TrainOptions:
     preset: str
     distance: str = "own"
     tracker: str | None = None
-    data: Path = Path("data")
+    data: Path | None = None
+    quick: bool = False
     out: Path | None = None
     device: str = "auto"
     resume: bool = False
@@ -78,7 +82,7 @@ def everything(options: Options) -> None:
 
 def _train(options: TrainOptions, kinds: tuple[str, ...]) -> None:
     from chronoforest.cli.progress import training_bar
-    from chronoforest.data.episodes import load
+    from chronoforest.data.episodes import load_split
     from chronoforest.models.cards import write_card
     from chronoforest.models.fit import FITS, Recordings, Run
     from chronoforest.models.store import tracker_file
@@ -87,11 +91,13 @@ def _train(options: TrainOptions, kinds: tuple[str, ...]) -> None:
 
     preset = get_preset(options.preset)
     device = pick_device(options.device)
-    recordings = Recordings(
-        load(options.data / f"{preset.name}.npz"), load(options.data / f"{preset.name}-val.npz")
-    )
+    recordings = Recordings(*load_split(_dataset(options.data, preset)))
+    if not recordings.train.has_actions and kinds[-1] == "tracker" and len(kinds) > 1:
+        print("the recordings have no actions: no tracker is trained; plans can be made but not walked")
+        kinds = kinds[:-1]
     name = options.tracker or preset.models.tracker.name
-    params = _adjusted(preset.models.with_tracker(name).with_distance(options.distance), options)
+    models = preset.models.quick() if options.quick else preset.models
+    params = _adjusted(models.with_tracker(name).with_distance(options.distance), options)
     files = {
         "tracker": tracker_file(name, preset.models.tracker.name),
         "distance": "distance" if options.distance == "own" else f"distance-{options.distance}",
@@ -107,6 +113,13 @@ def _train(options: TrainOptions, kinds: tuple[str, ...]) -> None:
         print(f"{folder / run.file(kind)}.safetensors: {shown}", flush=True)
 
 
+def _dataset(data: Path | None, preset: Preset) -> Path:
+    """The file to train on."""
+    if data is None:
+        return preset.recordings
+    return data if data.suffix == ".npz" else data / f"{preset.name}.npz"
+
+
 def _command(kind: str, options: TrainOptions) -> str:
     """The command that repeats a training, without the folders of whoever ran it."""
     words = [f"chronoforest train {kind} --preset {options.preset}"]
@@ -115,7 +128,8 @@ def _command(kind: str, options: TrainOptions) -> str:
         value = getattr(options, name)
         if value != getattr(defaults, name):
             words.append(f"--{name.replace('_', '-')} {value}")
-    return " ".join([*words, *(["--init FOLDER"] if options.init else [])])
+    flags = {"--quick": options.quick, "--init FOLDER": options.init is not None}
+    return " ".join([*words, *(flag for flag, is_set in flags.items() if is_set)])
 
 
 def _adjusted(params: ModelParams, options: TrainOptions) -> ModelParams:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
@@ -19,7 +19,7 @@ import numpy as np
 from chronoforest.data.episodes import Episodes, flat_arrays, jump_bound, write_arrays
 from chronoforest.data.tables import Table, read_table
 from chronoforest.errors import BadDataset, InvalidParameter
-from chronoforest.types import BoolArray, FloatArray
+from chronoforest.types import BoolArray, FloatArray, IntArray
 
 SHORTEST, LONGEST = 11, 201
 """Rows of a window: the denoiser needs ten frames after the first, and no preset uses more than 200."""
@@ -31,11 +31,14 @@ MOST_ROWS = 50_000_000
 
 @dataclass(frozen=True)
 class Columns:
-    """Names of the columns.
+    """Which columns mean what, by their names in the files.
 
-    coordinates: the plane that is planned in; episode: tells recordings apart (by default the column
-    `episode`, or else every file is one recording); time: in seconds or dates (by default the column `time`,
-    or else rows are one second apart); states, actions: further columns, kept for the tracker.
+    Args:
+        coordinates: the plane to plan in.
+        episode: tells recordings apart; `episode` where there is one, else every file is one recording.
+        time: seconds or dates; `time` where there is one, else rows are a second apart.
+        states: further columns that the tracker may see.
+        actions: what the body was told to do; without them plans can be made but not walked.
     """
 
     coordinates: tuple[str, str] = ("x", "y")
@@ -56,16 +59,18 @@ class Columns:
 
 @dataclass(frozen=True)
 class ImportParams:
-    """How recordings are cleaned; None lets the recordings decide.
+    """How recordings are cleaned and cut; the recordings decide what is not told.
 
-    step: seconds between rows (default: the median); max_gap: a longer hole in seconds splits a recording, a
-    shorter one is interpolated (default: 3 steps); length: rows per episode (default: the longest for which
-    nine tenths of the rows remain); smoothing: seconds of a centred moving average over the coordinates;
-    jumps: whether a recording is split where it moves implausibly far in one step; is_degrees: coordinates
-    are longitude and latitude and become metres; origin: the place that becomes (0, 0).
+    Args:
+        step: seconds between rows; the median of the recordings unless told.
+        max_gap: a longer hole in seconds splits a recording, a shorter one is filled; 3 steps unless told.
+        length: rows per episode; the longest that keeps nine tenths of all rows, at most 201, unless told.
+        smoothing: seconds of a centred moving average over the coordinates.
+        jumps: split recordings at implausibly long steps, or keep them where bodies really jump.
+        is_degrees: the coordinates are longitude and latitude and become metres.
+        origin: the place that becomes 0, 0.
     """
 
-    columns: Columns = field(default_factory=Columns)
     step: float | None = None
     max_gap: float | None = None
     length: int | None = None
@@ -132,11 +137,11 @@ class Track:
 Tracks = list[Track]
 
 
-def import_files(sources: Sequence[str | Path], params: ImportParams) -> Imported:
+def import_files(sources: Sequence[str | Path], columns: Columns, params: ImportParams) -> Imported:
     """Read, check, clean and cut recordings; what cannot be used raises BadDataset."""
     if not sources:
         raise BadDataset("no files to import")
-    tracks = [track for source in sources for track in _tracks(read_table(source), params.columns)]
+    tracks = [track for source in sources for track in _tracks(read_table(source), columns)]
     findings = [_counted(tracks, len(sources))]
 
     def apply(step: Callable[[Tracks], tuple[Tracks, Finding]]) -> None:
@@ -146,8 +151,8 @@ def import_files(sources: Sequence[str | Path], params: ImportParams) -> Importe
 
     for clean in (_without_holes, _in_order, _without_duplicates):
         apply(clean)
-    _refuse_constant_coordinates(tracks, params.columns)
-    tracks, columns, finding = _without_constants(tracks, params.columns)
+    _refuse_constant_coordinates(tracks, columns)
+    tracks, columns, finding = _without_constants(tracks, columns)
     findings += [finding, _units(tracks)]
     tracks, origin = _placed(tracks, params)
     period = params.step or _median_period(tracks)
@@ -173,8 +178,11 @@ def import_files(sources: Sequence[str | Path], params: ImportParams) -> Importe
 
 def save_episodes(path: Path, episodes: Episodes) -> None:
     """Write imported episodes as a dataset that `load` reads."""
-    extra = {"recording": episodes.recording, "metadata": np.array(json.dumps(dict(episodes.metadata)))}
-    write_arrays(path, {**flat_arrays(episodes), **extra})
+    arrays = flat_arrays(episodes)
+    arrays["metadata"] = np.array(json.dumps(dict(episodes.metadata)))
+    if episodes.recording is not None:
+        arrays["recording"] = episodes.recording
+    write_arrays(path, arrays)
 
 
 def _tracks(table: Table, columns: Columns) -> Tracks:
@@ -195,8 +203,9 @@ def _labels(table: Table, columns: Columns) -> list[str]:
     if columns.episode is not None or table.has("episode"):
         return table.labels(columns.episode or "episode")
     if table.has("terminals"):
-        ends = table.numbers("terminals") > 0
-        return [str(count) for count in np.cumsum(ends) - ends]
+        is_end = table.numbers("terminals") > 0
+        numbers: IntArray = np.cumsum(is_end) - is_end
+        return [str(number) for number in numbers.tolist()]
     return [""] * len(table)
 
 
@@ -280,7 +289,7 @@ def _units(tracks: Tracks) -> Finding:
     moves = np.concatenate([np.abs(np.diff(track.values[:, :2], axis=0)).max(axis=1) for track in tracks])
     odd = []
     if is_small and np.median(moves) < 2e-3:
-        odd.append("coordinates look like degrees (--degrees makes metres of longitude and latitude)")
+        odd.append("coordinates look like degrees (--is-degrees makes metres of longitude and latitude)")
     if _median_period(tracks) >= 100:
         odd.append("time looks like milliseconds (only the ratio of times matters)")
     return Finding("units", "; ".join(odd) or "nothing odd", "kept as they are" if odd else "")

@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.ndimage import distance_transform_edt, gaussian_filter, map_coordinates
 
-from chronoforest.errors import BadCheckpoint, InvalidParameter
+from chronoforest.errors import BadCheckpoint, BadDataset, InvalidParameter
 from chronoforest.types import BoolArray, FloatArray
+
+MOST_CELLS = 50_000_000
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,11 @@ def fit_density(tracks: FloatArray, params: DensityParams) -> GridDensity:
     pad = 6 * max(params.bandwidth, params.cell)
     low = points.min(axis=0) - pad
     shape = np.ceil((points.max(axis=0) + pad - low) / params.cell).astype(int) + 1
+    if shape.prod() > MOST_CELLS:
+        raise BadDataset(
+            f"a density of {shape[0]} × {shape[1]} cells of {params.cell:g} units is too large; "
+            "use a larger cell, or check the units of the recordings"
+        )
     edges = [low[k] + params.cell * (np.arange(shape[k] + 1) - 0.5) for k in range(2)]
     counts, _, _ = np.histogram2d(points[:, 0], points[:, 1], bins=edges)
     density = gaussian_filter(counts, params.bandwidth / params.cell) / (len(points) * params.cell**2)

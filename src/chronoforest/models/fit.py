@@ -18,7 +18,7 @@ from chronoforest.data.episodes import Episodes
 from chronoforest.data.goals import GoalParams, displacements, draw_transitions
 from chronoforest.data.scaling import Scaling
 from chronoforest.data.windows import WindowParams
-from chronoforest.errors import InvalidParameter
+from chronoforest.errors import BadDataset, InvalidParameter
 from chronoforest.models import calibration, checkpoint, schedule, store
 from chronoforest.models.calibration import CalibrationParams
 from chronoforest.models.denoiser import Denoiser, DenoiserParams, LevelMix, denoising_loss, draw_batch
@@ -71,6 +71,19 @@ class ModelParams:
         paper = replace(self.distance, discount=0.99, num_features=0, averages_luck=False)
         return replace(
             self, distance=paper, distance_training=replace(self.distance_training, average_rate=0.005)
+        )
+
+    def quick(self) -> ModelParams:
+        """Small networks and few steps: minutes on two cores, good enough for a first plan."""
+        return replace(
+            self,
+            denoiser=replace(self.denoiser, width=64, num_layers=4, num_heads=4, feed_forward=256),
+            denoiser_training=replace(
+                self.denoiser_training, num_steps=9000, batch=128, learning_rate=1.5e-3, average_rate=0.003
+            ),
+            distance=replace(self.distance, width=64),
+            distance_training=replace(self.distance_training, num_steps=14_000, batch=256),
+            tracker_training=replace(self.tracker_training, num_steps=3000, batch=256),
         )
 
     def with_tracker(self, name: str) -> ModelParams:
@@ -238,6 +251,8 @@ def sample_figures(
 
 def fit_tracker_model(recordings: Recordings, params: ModelParams, run: Run) -> Figures:
     """Train the tracker; the figure is its squared action error on held-out hindsight subgoals."""
+    if not recordings.train.has_actions:
+        raise BadDataset("the recordings have no actions, so there is nothing to learn walking from")
     started = time.monotonic()
     torch.manual_seed(params.tracker_training.seed)
     scaling = Scaling.fit(recordings.train.observations)
@@ -338,6 +353,7 @@ def _card(
         "training": asdict(training) if training else None,
         "data": recordings.train.fingerprint,
         "held_out_data": recordings.held_out.fingerprint,
+        "has_actions": recordings.train.has_actions,
         "command": run.command,
         "started_from": run.origin(kind) if kind != "density" else None,
         "device": torch.cuda.get_device_name(run.device) if is_cuda else platform.machine(),

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from chronoforest.data.scaling import Scaling
+from chronoforest.data.windows import WindowParams
 from chronoforest.errors import BadCheckpoint, InvalidParameter, UnknownTracker
 from chronoforest.models import checkpoint
 from chronoforest.models.denoiser import Denoiser, DenoiserParams
@@ -31,13 +32,14 @@ Card = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Models:
-    """Everything the planner and the execution learned from the recordings."""
+    """Everything the planner and the execution learned from the recordings; there is no tracker where no
+    actions were recorded."""
 
     sampler: SegmentSampler
     distance: TemporalDistance
     calibration: Calibration
     density: GridDensity
-    tracker: SubgoalTracker
+    tracker: SubgoalTracker | None
 
     @property
     def support(self) -> Support:
@@ -75,21 +77,26 @@ def load_models(
     tracker: str = "tracker",
 ) -> Models:
     """All four models of a preset, each checked to belong to it; tracker: its file without the ending."""
-    for file, kind in zip((*KINDS[:-1], tracker), KINDS, strict=True):
-        found = checkpoint.read(model_path(folder, file), kind)[1].get("preset")
-        if found != preset:
-            raise BadCheckpoint(
-                f"{model_path(folder, file)} was trained for {found!r}, not for {preset!r}; "
-                f"train it with `chronoforest train all --preset {preset}`"
-            )
+    for kind in KINDS[:-1]:
+        path = model_path(folder, kind)
+        _check_preset(path, checkpoint.read(path, kind)[1], preset)
     distance, fitted = load_distance(folder, device)
+    has_actions = checkpoint.read(model_path(folder, "density"), "density")[1].get("has_actions", True)
     return Models(
         sampler=SegmentSampler(load_denoiser(folder), distance, sampler, device),
         distance=distance,
         calibration=fitted,
         density=load_density(folder),
-        tracker=load_tracker(folder, tracker),
+        tracker=load_tracker(folder, tracker, preset) if has_actions else None,
     )
+
+
+def _check_preset(path: Path, card: Card, preset: str) -> None:
+    if card.get("preset") != preset:
+        raise BadCheckpoint(
+            f"{path} was trained for {card.get('preset')!r}, not for {preset!r}; "
+            f"train it with `chronoforest train all --preset {preset}`"
+        )
 
 
 @contextmanager
@@ -164,17 +171,29 @@ def load_denoiser(folder: Path) -> Denoiser:
     return net
 
 
+def trained_window(folder: Path) -> WindowParams:
+    """The window a folder's denoiser was trained on."""
+    path = model_path(folder, "denoiser")
+    with _understood(path):
+        return WindowParams(**checkpoint.read(path, "denoiser")[1]["window"])
+
+
 def save_tracker(folder: Path, tensors: Tensors, card: Card, file: str = "tracker") -> None:
     """The averaged actor with the name of its kind."""
     checkpoint.write(model_path(folder, file), tensors, card)
 
 
-def load_tracker(folder: Path, file: str = "tracker") -> SubgoalTracker:
-    """The tracker of a folder; it steps one state at a time, so it stays on the CPU."""
+def load_tracker(folder: Path, file: str = "tracker", preset: str | None = None) -> SubgoalTracker:
+    """The tracker of a folder, checked to belong to the preset if one is named."""
     path = model_path(folder, file)
     if not path.is_file() and files_of(folder, "tracker"):
-        raise BadCheckpoint(f"no tracker at {path}; there are {', '.join(files_of(folder, 'tracker'))}")
+        there = ", ".join(f"{name}.safetensors" for name in files_of(folder, "tracker"))
+        raise BadCheckpoint(
+            f"no checkpoint at {path}; {folder} has {there}; `chronoforest train tracker` trains others"
+        )
     tensors, card = checkpoint.read(path, "tracker")
+    if preset is not None:
+        _check_preset(path, card, preset)
     with _understood(path):
         kind = get_tracker(card.get("tracker", TrackerParams.name))
         params = kind.settings(**card["params"])

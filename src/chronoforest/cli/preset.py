@@ -1,0 +1,65 @@
+"""`chronoforest preset`: a preset for recordings of your own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from tyro.conf import Positional, arg
+
+
+def new(
+    name: Annotated[Positional[str], arg(metavar="NAME")],
+    data: Path,
+    out: Path | None = None,
+    overwrite: bool = False,
+) -> None:
+    """Propose a preset from statistics of recordings, as a TOML file to read and edit.
+
+    Args:
+        name: what the preset is to be called.
+        data: the dataset, from `chronoforest data import`.
+        out: the file to write; NAME.toml in the current folder unless told.
+        overwrite: replace a file that is there.
+    """
+    from chronoforest.data.episodes import load
+    from chronoforest.preset_files import write_preset_file
+    from chronoforest.presets import PRESETS, load_preset
+    from chronoforest.proposal import propose
+
+    path = out if out is not None else Path(f"{name}.toml")
+    _check_name(name, path, overwrite, set(PRESETS))
+    settings = propose(load(data), _from_folder(data, path.parent))
+    head = (
+        f"Preset {name}: proposed by `chronoforest preset new`; every value may be changed.",
+        "Lengths are in units of the coordinates, durations in steps. What is not here is as in the mazes.",
+    )
+    write_preset_file(path, head, settings)
+    load_preset(path)
+    for setting in settings:
+        print(f"{setting.name:<40} {setting.value!s:<16} {setting.reason}")
+    print(f"{path}: written; train with `chronoforest train all --preset {path if out else name}`")
+
+
+def _check_name(name: str, path: Path, overwrite: bool, taken: set[str]) -> None:
+    from chronoforest.errors import CannotWrite, InvalidParameter
+
+    if not name or not all(letter.isalnum() or letter in "-_" for letter in name):
+        raise InvalidParameter(f"a preset's name is made of letters, digits, - and _, got {name!r}")
+    if name in taken:
+        raise InvalidParameter(
+            f"{name!r} is the name of a preset that ships with the package; choose another"
+        )
+    if path.name != f"{name}.toml":
+        raise InvalidParameter(
+            f"a preset is called after its file: --out must end in {name}.toml, got {path}"
+        )
+    if path.exists() and not overwrite:
+        raise CannotWrite(f"{path} is there already; --overwrite replaces it")
+
+
+def _from_folder(data: Path, folder: Path) -> str:
+    """The data's path as seen from a folder."""
+    import os
+
+    return Path(os.path.relpath(data, folder)).as_posix()
