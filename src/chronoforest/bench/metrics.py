@@ -51,6 +51,16 @@ def mean(values: Iterable[float]) -> Estimate:
     return Estimate(centre, centre - half, centre + half)
 
 
+def rate(num_events: int, exposure: float) -> Estimate:
+    """Events per unit of exposure with the exact interval of a Poisson count."""
+    if exposure == 0:
+        return Estimate(np.nan, np.nan, np.nan)
+    tail = 0.5 - CONFIDENCE / 2
+    low = stats.chi2.ppf(tail, 2 * num_events) / 2 if num_events else 0.0
+    high = stats.chi2.isf(tail, 2 * num_events + 2) / 2
+    return Estimate(num_events / exposure, float(low) / exposure, float(high) / exposure)
+
+
 def median(values: Iterable[float]) -> float:
     """The middle value, NaN without any."""
     data = list(values)
@@ -65,6 +75,18 @@ def share(trials: Sequence[Trial], is_good: Callable[[Trial], bool]) -> Estimate
 def success(trials: Sequence[Trial], cap: int = CAPS[0]) -> Estimate:
     """Walks that reached the goal within the cap, as the environment reports it."""
     return share(trials, lambda trial: trial.walk is not None and trial.walk.success_within(cap))
+
+
+def pace(trials: Sequence[Trial]) -> Estimate:
+    """Units along the fixed path for each step, over the walks of suite `track`."""
+    walks = [trial.walk for trial in trials if trial.walk is not None and trial.walk.units is not None]
+    return mean(walk.units / walk.steps for walk in walks if walk.units is not None and walk.steps)
+
+
+def falls(trials: Sequence[Trial]) -> Estimate:
+    """Times that a body turned over in 1000 steps."""
+    walks = [trial.walk for trial in trials if trial.walk is not None]
+    return rate(sum(walk.num_falls for walk in walks), sum(walk.steps for walk in walks) / 1000)
 
 
 def completeness(trials: Sequence[Trial]) -> Estimate:

@@ -5,14 +5,15 @@ Privileged; only scoring reads it. Portal entrances count as walls, since a plan
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse.csgraph import csgraph_from_dense, shortest_path
 
-from chronoforest.envs.mazes import CELL_SIZE, Maze, cell_centre, cell_of, segments_hit_boxes
+from chronoforest.envs.mazes import CELL_SIZE, NEIGHBOURS, Maze, cell_centre, cell_of, segments_hit_boxes
 from chronoforest.errors import InvalidParameter, InvalidProblem
 from chronoforest.types import BoolArray, FloatArray, IntArray
 
@@ -129,6 +130,37 @@ def bfs_matrix(maze: Maze, points: ArrayLike) -> FloatArray:
 def bfs_length(maze: Maze, start: ArrayLike, goal: ArrayLike) -> float:
     """Units of the shortest way over cells between two points [2]."""
     return float(bfs_matrix(maze, np.array([start, goal], dtype=np.float64))[0, 1])
+
+
+def centre_path(maze: Maze, start: ArrayLike, goal: ArrayLike) -> FloatArray:
+    """[T, 2] from one point to another through the centres of the cells between theirs, a shortest way."""
+    given = _points(_blocked(maze), np.array([start, goal], dtype=np.float64))
+    index = _cell_index(maze)
+    cell, last = (tuple(row) for row in cell_of(given))
+    to_go = _cell_lengths(maze)[index[last]]
+    if not np.isfinite(to_go[index[cell]]):
+        raise InvalidProblem(f"no way from {given[0].tolist()} to {given[1].tolist()}")
+    cells = []
+    while cell != last:
+        around = [(cell[0] + i, cell[1] + j) for i, j in NEIGHBOURS]
+        cell = min((near for near in around if index[near] >= 0), key=lambda near: to_go[index[near]])
+        cells.append(cell)
+    between = cell_centre(np.array(cells[:-1], dtype=np.int64).reshape(-1, 2))
+    return np.concatenate([given[:1], between, given[1:]])
+
+
+def geodesic_path(maze: Maze, start: ArrayLike, goal: ArrayLike, clearance: float) -> FloatArray:
+    """[T, 2] vertices of a shortest any-angle path that keeps the clearance."""
+    return geodesics(maze, clearance).path(start, goal)
+
+
+REFERENCES: dict[str, Callable[[Maze, ArrayLike, ArrayLike], FloatArray]] = {
+    "centres": centre_path,
+    **{
+        f"geodesic-{clearance}": partial(geodesic_path, clearance=clearance) for clearance in (1.5, 1.25, 1.0)
+    },
+}
+"""Paths through a maze that trackers are compared on, by name."""
 
 
 def task_points(maze: Maze) -> FloatArray:

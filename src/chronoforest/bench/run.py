@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chronoforest.bench.suites import Case, Mode
-from chronoforest.bench.trials import Trial, run_case
+from chronoforest.bench.trials import Trial, Walker, run_case
 from chronoforest.errors import BadResult, CannotWrite, ChronoForestError, InvalidParameter
 
 if TYPE_CHECKING:
     from chronoforest.presets import PresetPlanner
 
-LoadPlanner = Callable[[str, Mode], "PresetPlanner"]
-"""Preset and mode → planner; hashable and picklable, because every process loads its own."""
+LoadPlanner = Callable[[str, Mode], "PresetPlanner | Walker"]
+"""Preset and mode → what a suite needs; hashable and picklable, because every process loads its own."""
 
 OnProgress = Callable[[int, int], None]
 
@@ -30,12 +30,30 @@ class ShippedPlanner:
 
     weights: Path | None = None
     device: str = "cpu"
+    tracker: str | None = None
 
     def __call__(self, preset: str, mode: Mode) -> PresetPlanner:
         """The planner of a preset."""
         from chronoforest.presets import load_planner
 
-        return load_planner(preset, device=self.device, weights=self.weights, mode=mode)
+        return load_planner(preset, device=self.device, weights=self.weights, mode=mode, tracker=self.tracker)
+
+
+@dataclass(frozen=True)
+class ShippedWalker:
+    """Loads trackers alone: following a fixed path needs no other model."""
+
+    weights: Path | None = None
+    tracker: str | None = None
+
+    def __call__(self, preset: str, mode: Mode) -> Walker:
+        """The tracker of a preset and how it is used."""
+        from chronoforest.models.store import load_tracker
+        from chronoforest.presets import get_preset
+
+        chosen = get_preset(preset)
+        tracker = load_tracker(self.weights or chosen.weights, chosen.tracker_file(self.tracker), preset)
+        return Walker(tracker, chosen.execution)
 
 
 def run_cases(
@@ -102,7 +120,7 @@ def _trial(case: Case, load: LoadPlanner) -> Trial:
 
 
 @cache
-def _planner(load: LoadPlanner, preset: str, mode: Mode) -> PresetPlanner:
+def _planner(load: LoadPlanner, preset: str, mode: Mode) -> PresetPlanner | Walker:
     """One planner per process, on one thread: workers share the cores, and plans must not depend on them."""
     import torch
 

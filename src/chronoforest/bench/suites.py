@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from chronoforest.bench.references import bfs_matrix, geodesic_matrix, task_points
+from chronoforest.bench.references import REFERENCES, bfs_matrix, geodesic_matrix, task_points
 from chronoforest.envs.mazes import Maze, cell_centre
 from chronoforest.envs.tasks import world
 from chronoforest.errors import InvalidParameter
@@ -19,7 +19,7 @@ from chronoforest.types import Distance, FloatArray, IntArray, Problem
 
 Mode = Literal["default", "fast"]
 
-SUITES = ("stitch", "pairs", "multi", "order")
+SUITES = ("stitch", "pairs", "multi", "order", "track")
 JITTER = 1.0
 """Random anchors lie up to this many units from a cell's centre in x and y, as OGBench's starts and goals."""
 
@@ -37,7 +37,9 @@ class Case:
     """One trial to run; all of it together identifies the trial.
 
     task: 1…5, or 0 where no official task is involved; episode: which of the cases of that task;
-    seed: of the whole suite; num_agents, num_waypoints: M and K.
+    seed: of the whole suite; num_agents, num_waypoints: M and K; tracker: its name, the preset's own unless
+    told; reference, look_ahead: the path of suite `track` and how far ahead on it the subgoal is, as the
+    preset has it unless told.
     """
 
     suite: str
@@ -49,6 +51,9 @@ class Case:
     mode: Mode = "default"
     num_agents: int = 1
     num_waypoints: int = 0
+    tracker: str = ""
+    reference: str = ""
+    look_ahead: float | None = None
 
     @property
     def maze(self) -> Maze:
@@ -63,7 +68,7 @@ class Case:
 
 
 def make_cases(template: Case, num_episodes: int) -> list[Case]:
-    """The cases of the template's suite: `num_episodes` of each task in `stitch`, in all in the others.
+    """The cases of the template's suite: `num_episodes` of each task that is walked, in all in other suites.
 
     Tasks take turns, so that an unfinished run has seen all of them.
     """
@@ -72,7 +77,8 @@ def make_cases(template: Case, num_episodes: int) -> list[Case]:
     if num_episodes < 1:
         raise InvalidParameter(f"episodes must be at least 1, got {num_episodes}")
     num_tasks = len(template.maze.tasks)
-    if template.suite == "stitch":
+    if template.suite in ("stitch", "track"):
+        _check_reference(template)
         places = [(task + 1, episode) for episode in range(num_episodes) for task in range(num_tasks)]
     elif template.suite == "order":
         places = [(k % num_tasks + 1, k // num_tasks) for k in range(num_episodes)]
@@ -149,6 +155,13 @@ def _order_lengths(matrix: FloatArray, triples: IntArray) -> FloatArray:
     last = len(matrix) - 1
     inner = matrix[orders[..., :-1], orders[..., 1:]].sum(axis=-1)
     return matrix[0, orders[..., 0]] + inner + matrix[orders[..., -1], last]
+
+
+def _check_reference(template: Case) -> None:
+    if template.suite == "track" and template.reference not in REFERENCES:
+        raise InvalidParameter(
+            f"unknown reference {template.reference!r}; available: {', '.join(REFERENCES)}"
+        )
 
 
 def _check_counts(template: Case) -> None:

@@ -4,29 +4,36 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chronoforest.bench.references import bfs_matrix, geodesic_matrix
+from chronoforest.assembly import resample
+from chronoforest.bench.references import REFERENCES, bfs_matrix, geodesic_matrix
 from chronoforest.bench.suites import TIE, Case, order_problem, random_problem
 from chronoforest.envs.mazes import Maze
-from chronoforest.envs.tasks import Env, make_env
+from chronoforest.envs.tasks import Env, make_env, reset_task
 from chronoforest.errors import InvalidProblem
 from chronoforest.execution.outing import walk_task
 from chronoforest.execution.recovery import Cause
-from chronoforest.execution.rollout import MAX_STEPS, Rollout
+from chronoforest.execution.rollout import MAX_STEPS, Rollout, walk
+from chronoforest.execution.route import ExecutionParams, Place, Route, advance
 from chronoforest.result import PlanResult
 from chronoforest.routing.solver import AutoSolver, best_two_costs, order_from_names
-from chronoforest.types import FloatArray, Problem
+from chronoforest.types import FloatArray, Problem, Tracker
 
 if TYPE_CHECKING:
     from chronoforest.presets import PresetPlanner
 
 GRAPH_FIXED = "graph-fixed"
 """The privileged variant: the planner has no map, so its order is solved here and handed in."""
+
+OFFICIAL_CAP = 1000
+
+SPACING = 0.2
+"""Units between the frames of a reference path; a plan's are about as near to each other."""
 
 
 @dataclass(frozen=True)
@@ -59,16 +66,26 @@ class PlanFigures:
 
 @dataclass(frozen=True)
 class WalkFigures:
-    """A walk in short."""
+    """A walk in short; units: how far it came along a fixed path, None where there is none."""
 
     cause: Cause
     steps: int
     num_replans: int
     seconds: float
+    num_falls: int = 0
+    units: float | None = None
 
     def success_within(self, cap: int) -> bool:
         """Whether the environment reported success in at most that many steps."""
         return self.cause == "none" and self.steps <= cap
+
+
+@dataclass(frozen=True)
+class Walker:
+    """What follows a path, without a planner."""
+
+    tracker: Tracker
+    execution: ExecutionParams
 
 
 @dataclass(frozen=True)
@@ -93,7 +110,7 @@ class Trial:
         return cls(Case(**values["case"]), plan, walked, values["refusal"])
 
 
-def run_case(case: Case, planner: PresetPlanner) -> Trial:
+def run_case(case: Case, planner: PresetPlanner | Walker) -> Trial:
     """Plan, walk where the suite says so, and measure; a refused problem is a failed trial."""
     try:
         return _RUNS[case.suite](case, planner)
@@ -124,9 +141,11 @@ def measure_plan(result: PlanResult, maze: Maze) -> PlanFigures:
     )
 
 
-def measure_walk(rollout: Rollout) -> WalkFigures:
+def measure_walk(rollout: Rollout, units: float | None = None) -> WalkFigures:
     """The figures of a record."""
-    return WalkFigures(rollout.cause, rollout.steps, rollout.num_replans, rollout.seconds)
+    return WalkFigures(
+        rollout.cause, rollout.steps, rollout.num_replans, rollout.seconds, rollout.num_falls, units
+    )
 
 
 def _walk_task(case: Case, planner: PresetPlanner) -> Trial:
@@ -135,7 +154,7 @@ def _walk_task(case: Case, planner: PresetPlanner) -> Trial:
     order = [["S1", "G1"]] if case.variant == GRAPH_FIXED else None
     outing = walk_task(
         planner,
-        _env(case.preset),
+        _env(case.preset, MAX_STEPS),
         case.task,
         seed=reset_seed,
         plan_seed=plan_seed,
@@ -143,6 +162,30 @@ def _walk_task(case: Case, planner: PresetPlanner) -> Trial:
         order=order,
     )
     return Trial(case, measure_plan(outing.result, case.maze), measure_walk(outing.rollouts[0]))
+
+
+def _walk_reference(case: Case, walker: Walker) -> Trial:
+    """A fixed path of the map is followed to the official cap; nothing is planned and nothing given up."""
+    env = _env(case.preset, OFFICIAL_CAP)
+    start = reset_task(env, case.task, case.seeds[0])
+    vertices = REFERENCES[case.reference](case.maze, start.observation[:2], start.goal)
+    route = Route(resample(vertices, SPACING), np.zeros((0, 2)), ())
+    params = replace(
+        walker.execution,
+        look_ahead=case.look_ahead or walker.execution.look_ahead,
+        drift=np.inf,
+        stuck_steps=OFFICIAL_CAP,
+    )
+    rollout = walk(env, start, route, walker.tracker, params=params)
+    return Trial(case, plan=None, walk=measure_walk(rollout, _units_along(route, rollout, params)))
+
+
+def _units_along(route: Route, rollout: Rollout, params: ExecutionParams) -> float:
+    """How much of the route was walked: up to the frame that the last position is nearest to."""
+    place = Place()
+    for position in rollout.xy:
+        place = advance(route, place, position, params)
+    return float(route.along[place.frame])
 
 
 def _plan_random(case: Case, planner: PresetPlanner) -> Trial:
@@ -154,11 +197,12 @@ def _plan_order(case: Case, planner: PresetPlanner) -> Trial:
     return Trial(case, measure_plan(_plan(case, planner, problem), case.maze))
 
 
-_RUNS: dict[str, Callable[[Case, PresetPlanner], Trial]] = {
+_RUNS: dict[str, Callable[[Case, Any], Trial]] = {
     "stitch": _walk_task,
     "pairs": _plan_random,
     "multi": _plan_random,
     "order": _plan_order,
+    "track": _walk_reference,
 }
 
 
@@ -174,9 +218,9 @@ def _least(matrix: FloatArray, problem: Problem) -> float:
 
 
 @cache
-def _env(preset: str) -> Env:
-    """One environment per process."""
-    return make_env(preset, max_episode_steps=MAX_STEPS)
+def _env(preset: str, max_steps: int) -> Env:
+    """One environment per process and cap."""
+    return make_env(preset, max_episode_steps=max_steps)
 
 
 def _plan_figures(values: Mapping[str, Any]) -> PlanFigures:

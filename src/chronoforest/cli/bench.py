@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from tyro.conf import arg
 
 from chronoforest.cli.planning import Options, PlannerOptions
+
+if TYPE_CHECKING:
+    from chronoforest.bench.run import LoadPlanner
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,7 @@ def multi(options: Options, bench: Bench, episodes: int = 100, agents: int = 2, 
         agents: M.
         waypoints: K.
     """
-    _bench("multi", options, bench, episodes, agents, waypoints)
+    _bench("multi", options, bench, episodes, num_agents=agents, num_waypoints=waypoints)
 
 
 def order(options: Options, bench: Bench, episodes: int = 50) -> None:
@@ -67,14 +70,37 @@ def order(options: Options, bench: Bench, episodes: int = 50) -> None:
     _bench("order", options, bench, episodes)
 
 
+def track(
+    options: Options,
+    bench: Bench,
+    episodes: int = 12,
+    reference: str = "centres",
+    look: float | None = None,
+) -> None:
+    """Fixed paths of the map, followed without planning: what a tracker can do, within 1000 steps.
+
+    Args:
+        episodes: per task.
+        reference: centres of the cells, or geodesic-1.5, geodesic-1.25 or geodesic-1.0 by its clearance.
+        look: units that the subgoal leads the nearest point of the path by; the preset's unless told.
+    """
+    from chronoforest.bench.run import ShippedWalker
+    from chronoforest.presets import get_preset
+
+    named = replace(options, tracker=options.tracker or get_preset(options.preset).models.tracker.name)
+    load = ShippedWalker(options.weights, named.tracker)
+    _bench("track", named, bench, episodes, load, reference=reference, look_ahead=look)
+
+
 def _bench(
     suite: str,
     options: PlannerOptions,
     bench: BenchOptions,
     episodes: int,
-    agents: int = 1,
-    waypoints: int = 0,
+    load: LoadPlanner | None = None,
+    **more: Any,
 ) -> None:
+    """Run a suite and print its table; `more`: what else identifies its cases."""
     from rich.console import Console
 
     from chronoforest.bench.run import ShippedPlanner, read_trials, run_cases
@@ -85,15 +111,18 @@ def _bench(
 
     options.check()
     preset = options.preset
-    template = Case(suite, preset, 0, 0, options.seed, options.variant, options.mode, agents, waypoints)
+    if options.tracker is not None:
+        more["tracker"] = options.tracker
+    template = Case(suite, preset, 0, 0, options.seed, options.variant, options.mode, **more)
     cases = make_cases(template, episodes)
     path = open_folder(bench.out) / f"{suite}.jsonl"
     num_kept = len({trial.case for trial in read_trials(path)} & set(cases))
     if num_kept:
         print(f"{path}: {num_kept} of {len(cases)} trials were there already, kept")
     with bar(f"{suite} {preset}", "trials") as on_progress:
-        load = ShippedPlanner(options.weights, options.device)
+        load = load or ShippedPlanner(options.weights, options.device, options.tracker)
         trials = run_cases(cases, path, load, bench.workers, on_progress)
-    table = bench_table(suite, trials, title=f"{suite}, {preset}, {options.variant}")
+    title = ", ".join([suite, preset, options.variant, *(f"{key} {value}" for key, value in more.items())])
+    table = bench_table(suite, trials, title=title)
     print(table.to_markdown()) if bench.markdown else Console().print(table.to_rich())
     print(f"{path}: {len(trials)} trials")

@@ -29,6 +29,7 @@ class PlannerOptions:
         seed: the same seed gives the same plan.
         weights: folder of trained models; those of the package unless told.
         device: cpu or cuda.
+        tracker: awr, bc or diffusion-ql; the preset's own unless told.
     """
 
     preset: str
@@ -37,13 +38,14 @@ class PlannerOptions:
     seed: int = 0
     weights: Path | None = None
     device: str = "cpu"
+    tracker: str | None = None
 
     def check(self) -> None:
-        """Refuse an unknown preset or variant, before anything is written or loaded."""
+        """Refuse an unknown preset, tracker or variant, before anything is written or loaded."""
         from chronoforest.planner import VARIANTS
         from chronoforest.presets import get_preset
 
-        get_preset(self.preset)
+        get_preset(self.preset).tracker_file(self.tracker)
         if self.variant not in VARIANTS:
             raise UnknownVariant(self.variant, choices=VARIANTS)
 
@@ -54,7 +56,9 @@ class PlannerOptions:
         from chronoforest.presets import load_planner
 
         torch.set_num_threads(1)
-        return load_planner(self.preset, device=self.device, weights=self.weights, mode=self.mode)
+        return load_planner(
+            self.preset, device=self.device, weights=self.weights, mode=self.mode, tracker=self.tracker
+        )
 
 
 Options = Annotated[PlannerOptions, arg(name="")]

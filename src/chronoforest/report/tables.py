@@ -79,6 +79,11 @@ def _steps(trials: Sequence[Trial]) -> str:
     return f"{metrics.mean(walk.steps for walk in walks).value:.0f}"
 
 
+def _interval(estimate: Estimate, digits: int) -> str:
+    """A value with the ends of its interval."""
+    return f"{estimate.value:.{digits}f} [{estimate.low:.{digits}f}, {estimate.high:.{digits}f}]"
+
+
 def _failures(trials: Sequence[Trial]) -> str:
     causes = metrics.failures(trials)
     return ", ".join(f"{count} {cause}" for cause, count in causes.most_common()) or "none"
@@ -111,6 +116,13 @@ _COLUMNS: dict[str, dict[str, Cell]] = {
         "complete": _COMPLETE,
         "length": _mean(lambda plan: plan.length, digits=1),
         **_PLAN,
+        "failures": _failures,
+    },
+    "track": {
+        f"success within {metrics.CAPS[0]}": _success(metrics.CAPS[0]),
+        "steps": _steps,
+        "units per step": lambda trials: _interval(metrics.pace(trials), digits=3),
+        "falls per 1000 steps": lambda trials: _interval(metrics.falls(trials), digits=2),
         "failures": _failures,
     },
     "order": {
