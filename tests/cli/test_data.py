@@ -1,6 +1,8 @@
 import pytest
+from tiny_ant import write_ant_expert
 
 from chronoforest.cli import main
+from chronoforest.collect.expert import load_expert
 from chronoforest.data.episodes import load
 
 NAME = "pointmaze-medium-stitch-v0"
@@ -45,6 +47,26 @@ def test_inspect_prints_and_draws(folder, capsys):
     for word in ("3 of 201 steps", "units/step", "jumps", load(file).fingerprint, str(picture)):
         assert word in printed
     assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_an_ants_expert_walks_and_inspect_tells_how(tmp_path, capsys):
+    name = "antmaze-medium-stitch-v0"
+    expert = write_ant_expert(tmp_path / "expert.safetensors")
+    options = ["--out-dir", str(tmp_path), "--episodes", "2", "--val-episodes", "1", "--workers", "1"]
+    assert main(["data", "generate", name, *options, "--expert", str(expert)]) == 0
+    episodes = load(tmp_path / f"{name}.npz")
+    assert episodes.observations.shape == (2, 201, 29)
+    assert episodes.metadata["expert"] == load_expert(expert).name
+    assert main(["data", "inspect", str(tmp_path / f"{name}.npz")]) == 0
+    printed = capsys.readouterr().out
+    for words in ("of 2", "within 0.5", "away from the goal", "at the end"):
+        assert words in printed
+
+
+def test_an_ant_without_an_expert_names_the_command_that_trains_one(tmp_path, capsys):
+    missing = str(tmp_path / "expert.safetensors")
+    assert main(["data", "generate", "antmaze-medium-stitch-v0", "--expert", missing]) == 2
+    assert "`chronoforest collect expert` trains one" in capsys.readouterr().err
 
 
 def test_inspect_refuses_a_foreign_file(tmp_path, capsys):

@@ -2,6 +2,7 @@ import json
 
 import numpy as np
 import pytest
+from tiny_ant import write_ant_expert
 
 from chronoforest.collect import stitch
 from chronoforest.collect.stitch import (
@@ -16,7 +17,7 @@ from chronoforest.collect.stitch import (
 from chronoforest.data.episodes import load
 from chronoforest.envs.mazes import maze
 from chronoforest.envs.tasks import MAZES, make_env, seeded_reset
-from chronoforest.errors import CannotWrite, InvalidParameter
+from chronoforest.errors import BadCheckpoint, CannotWrite, InvalidParameter
 
 GIANT = "pointmaze-giant-stitch-v0"
 TELEPORT = "pointmaze-teleport-stitch-v0"
@@ -84,7 +85,8 @@ def by_the_book(env, recipe, episode):
     start = cells[rng.integers(len(cells))]
     goals = [cell for cell in cells if maze("teleport").bfs(start)[cell] == 4] or [start]
     goal = goals[rng.integers(len(goals))]
-    observation = seeded_reset(env, seed, {"task_info": {"init_ij": start, "goal_ij": goal}}).observation
+    first = seeded_reset(env, seed, {"task_info": {"init_ij": start, "goal_ij": goal}})
+    observation = first.observation
     noise, rows, inner, is_done = rng.normal(0, 0.5, (201, 2)), [], env.unwrapped, False
     while not is_done:
         direction = inner.get_oracle_subgoal(inner.get_xy(), inner.cur_goal_xy)[0] - inner.get_xy()
@@ -96,6 +98,7 @@ def by_the_book(env, recipe, episode):
         observation = following
     keys = ("observations", "actions", "qpos", "qvel", "terminals")
     columns = dict(zip(keys, zip(*rows, strict=True), strict=True))
+    columns["goals"] = (first.goal,)
     return {key: np.array(rows, bool if key == "terminals" else np.float32) for key, rows in columns.items()}
 
 
@@ -167,6 +170,20 @@ def test_bad_recipes_are_refused_before_any_work(tmp_path):
         generate(recipe(), tmp_path / "set.npz", workers=0)
 
 
-def test_a_body_without_an_expert_is_named():
-    with pytest.raises(InvalidParameter, match="no expert walks the ant"):
-        expert_for("antmaze-giant-stitch-v0")
+def test_every_body_has_its_expert_and_the_point_needs_no_file(tmp_path):
+    assert expert_for(GIANT) == PointExpert()
+    with pytest.raises(InvalidParameter, match="the point's expert is not learned"):
+        expert_for(GIANT, tmp_path / "expert.safetensors")
+    with pytest.raises(BadCheckpoint, match="`chronoforest collect expert` trains one"):
+        expert_for("antmaze-giant-stitch-v0", tmp_path / "expert.safetensors")
+
+
+def test_files_of_different_experts_are_never_mixed(tmp_path):
+    def made_by(file):
+        return Recipe("antmaze-giant-stitch-v0", "train", 2, 0, expert_for("antmaze-giant-stitch-v0", file))
+
+    one, other = (made_by(write_ant_expert(tmp_path / f"{k}.safetensors", seed=k)) for k in (0, 1))
+    assert one.metadata() == made_by(tmp_path / "0.safetensors").metadata()
+    assert one.metadata() != other.metadata()
+    chunks = [{chunk.path for chunk in stitch._chunks(recipe, tmp_path)} for recipe in (one, other)]
+    assert not chunks[0] & chunks[1]

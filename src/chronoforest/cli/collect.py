@@ -43,7 +43,7 @@ def expert(
 
     params = ExpertParams(num_seeds=seeds, num_steps=steps, ants_per_seed=envs_per_seed, seed=seed)
     command = f"chronoforest collect expert --seeds {seeds} --steps {steps} --envs-per-seed {envs_per_seed}"
-    num_workers = workers or max(1, cpu_count() - 1)
+    num_workers = max(1, cpu_count() - 1) if workers is None else workers
     with _reports() as on_report:
         run = Run(out, pick_device(device), num_workers, resume, f"{command} --seed {seed}", on_report)
         chosen, figures = train_expert(params, run)

@@ -132,6 +132,10 @@ class Run:
     command: str = "chronoforest collect expert"
     on_report: Callable[[Report], None] | None = None
 
+    def __post_init__(self) -> None:
+        if self.num_workers < 1:
+            raise InvalidParameter(f"workers must be at least 1, got {self.num_workers}")
+
 
 def train_expert(params: ExpertParams, run: Run) -> tuple[int, list[SeedFigures]]:
     """Train, measure every seed, write the steadiest; returns its index and all figures.
@@ -155,7 +159,8 @@ def train_expert(params: ExpertParams, run: Run) -> tuple[int, list[SeedFigures]
 
 def steadiest(figures: Sequence[SeedFigures]) -> int:
     """The seed that falls least with noise among the nearly fastest; of equals the faster one."""
-    enough = FAST_ENOUGH * max(figure.noisy_speed for figure in figures)
+    fastest = max(figure.noisy_speed for figure in figures)
+    enough = fastest - (1.0 - FAST_ENOUGH) * abs(fastest)
     candidates = [k for k, figure in enumerate(figures) if figure.noisy_speed >= enough]
     return min(candidates, key=lambda k: (figures[k].noisy_falls_per_1000, -figures[k].noisy_speed))
 

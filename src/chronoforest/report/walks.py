@@ -18,9 +18,6 @@ RADII = (0.5, 1.0)
 STUCK_STEPS, STUCK_UNITS = 50, 1.0
 """An episode is stuck when it never arrives and its last steps stay within so many units."""
 
-FARTHEST_STEP = 1.5
-"""Units beyond which a step was a portal; no body comes near it."""
-
 ANT_DIM = 29
 """Numbers of the maze's ant: x, y, height, orientation (4), eight joints, fourteen velocities."""
 
@@ -86,7 +83,7 @@ class Walks:
         """Mean speed before arrival, jumps left out."""
         lengths = self.episodes.step_lengths
         is_before = np.arange(lengths.shape[1]) < arrivals[:, None]
-        return STEPS_PER_SECOND * float(lengths[is_before & (lengths < FARTHEST_STEP)].mean())
+        return STEPS_PER_SECOND * float(lengths[is_before & (lengths <= self.episodes.jump)].mean())
 
 
 def read_goals(path: Path, num_episodes: int) -> Float32Array | None:

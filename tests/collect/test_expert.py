@@ -1,0 +1,88 @@
+import pickle
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+from tiny_ant import make_sac, write_ant_expert
+
+from chronoforest.collect.expert import ACTION_DIM, KIND, OBSERVATION_DIM, load_expert
+from chronoforest.errors import BadCheckpoint
+from chronoforest.models import checkpoint
+
+
+@pytest.fixture
+def file(tmp_path):
+    return write_ant_expert(tmp_path / "expert.safetensors")
+
+
+def inputs(num=20):
+    rng = np.random.default_rng(0)
+    angle = rng.uniform(0, 2 * np.pi, num)
+    return rng.normal(0, 3, (num, OBSERVATION_DIM - 2)), np.stack([np.cos(angle), np.sin(angle)], axis=1)
+
+
+def test_the_folded_network_equals_the_trained_one(file):
+    expert, sac = load_expert(file), make_sac(1)
+    bodies, directions = inputs()
+    observations = torch.tensor(np.concatenate([bodies, directions], axis=1), dtype=torch.float32)
+    expected = sac.mean_actions(observations[None])[0].detach().numpy()
+    actions = np.array([expert(body, way) for body, way in zip(bodies, directions, strict=True)])
+    assert actions.shape == (20, ACTION_DIM)
+    assert np.abs(expected).max() > 0.1
+    np.testing.assert_allclose(actions, expected, atol=1e-5)
+
+
+def test_an_expert_travels_to_other_processes(file):
+    expert = load_expert(file)
+    copy = pickle.loads(pickle.dumps(expert))
+    body, direction = (array[0] for array in inputs())
+    np.testing.assert_array_equal(copy(body, direction), expert(body, direction))
+    assert (copy.name, copy.noise) == (expert.name, 0.2)
+
+
+def test_the_name_tells_experts_apart(tmp_path, file):
+    again = write_ant_expert(tmp_path / "again.safetensors")
+    other = write_ant_expert(tmp_path / "other.safetensors", seed=1)
+    assert load_expert(file).name == load_expert(again).name != load_expert(other).name
+
+
+def test_a_missing_expert_names_the_command_that_trains_one(tmp_path):
+    with pytest.raises(BadCheckpoint, match="`chronoforest collect expert` trains one"):
+        load_expert(tmp_path / "expert.safetensors")
+
+
+def test_a_truncated_file_is_refused(file):
+    file.write_bytes(file.read_bytes()[:-100])
+    with pytest.raises(BadCheckpoint, match="corrupt"):
+        load_expert(file)
+
+
+def damaged(name, change):
+    def damage(tensors):
+        return {**tensors, name: change(tensors[name])}
+
+    return damage
+
+
+@pytest.mark.parametrize(
+    ("damage", "complaint"),
+    [
+        (damaged("weights.0", lambda w: w[:-2]), "expected layers that lead from 29 to 16"),
+        (damaged("weights.1", lambda w: w[:-1]), "expected layers that lead from"),
+        (damaged("shifts.0", lambda s: s[:-1]), "do not fit together"),
+        (damaged("biases.1", lambda b: b / 0.0), "NaN or infinity"),
+        (lambda tensors: {"log_table": tensors["biases.0"]}, "expected layers"),
+        (lambda tensors: {k: v for k, v in tensors.items() if k != "scales.1"}, "do not fit together"),
+    ],
+)
+def test_other_tensors_are_refused(file, damage, complaint):
+    checkpoint.write(file, damage(load_file(file)), {"kind": KIND})
+    with pytest.raises(BadCheckpoint, match=complaint):
+        load_expert(file)
+
+
+def test_another_kind_of_checkpoint_is_refused(file):
+    checkpoint.write(file, load_file(file), {"kind": "tracker"})
+    with pytest.raises(BadCheckpoint, match="holds a 'tracker', expected a 'expert'"):
+        load_expert(file)

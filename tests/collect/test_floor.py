@@ -1,0 +1,111 @@
+import os
+import signal
+
+import numpy as np
+import pytest
+
+from chronoforest.collect.expert import ACTION_DIM, OBSERVATION_DIM
+from chronoforest.collect.floor import HEALTHY_HEIGHTS, DirectedAnt, Floor, is_upside_down
+from chronoforest.envs.tasks import make_env
+from chronoforest.errors import WorkerDied
+
+
+def test_an_ant_is_ogbenchs_directed_ant():
+    """The same observations, rewards and ends as OGBench's wrapper, whose directions are set to ours."""
+    from ogbench.online_locomotion.ant import AntEnv
+    from ogbench.online_locomotion.wrappers import GymXYWrapper
+
+    ours, theirs, rng = DirectedAnt((0,)), GymXYWrapper(AntEnv()), np.random.default_rng(0)
+    ours.reset()
+    theirs.reset()
+    theirs.unwrapped.set_state(ours.env.data.qpos.copy(), ours.env.data.qvel.copy())
+    directions = set()
+    for _ in range(205):
+        theirs.z = ours.direction
+        action = rng.uniform(-1, 1, ACTION_DIM).astype(np.float32)
+        observation, reward, is_terminal, _, _ = ours.step(action)
+        expected, expected_reward, expected_end, _, _ = theirs.step(action)
+        np.testing.assert_array_equal(observation[:-2], expected[:-2])
+        assert (reward, is_terminal) == (pytest.approx(expected_reward), expected_end)
+        directions.add(tuple(observation[-2:]))
+    assert len(directions) == 3
+    np.testing.assert_allclose(np.linalg.norm(list(directions), axis=1), 1.0)
+    assert theirs.unwrapped._healthy_z_range == HEALTHY_HEIGHTS
+
+
+def test_the_mazes_ant_is_the_floors():
+    """From one state one action leads to one state, and the maze's observation is x, y and the floor's."""
+    maze, ant = make_env("antmaze-medium-stitch-v0").unwrapped, DirectedAnt((0,))
+    maze.reset(options={"task_id": 1})
+    np.testing.assert_array_equal(maze.get_ob()[2:], np.concatenate([maze.data.qpos[2:], maze.data.qvel]))
+    for array in ("jnt_range", "actuator_gear", "actuator_ctrlrange", "dof_damping", "dof_armature"):
+        np.testing.assert_array_equal(getattr(maze.model, array), getattr(ant.env.model, array))
+    assert (maze.frame_skip, maze.dt) == (ant.env.frame_skip, ant.env.dt)
+    ant.reset()
+    action = np.linspace(-1, 1, ACTION_DIM).astype(np.float32)
+    for env in (maze, ant.env):
+        env.set_state(maze.data.qpos.copy(), maze.data.qvel.copy())
+    np.testing.assert_allclose(maze.step(action)[0][2:], ant.step(action)[0][:-2], atol=1e-9)
+
+
+def test_upside_down_is_where_the_torsos_upper_side_points():
+    upright, on_its_back, on_its_side = [1, 0, 0, 0], [0, 1, 0, 0], [0.8, 0.6, 0, 0]
+    turned = [0, 0, 0, 1]
+    assert is_upside_down(np.array([upright, on_its_back, on_its_side, turned])).tolist() == [
+        False,
+        True,
+        False,
+        False,
+    ]
+
+
+@pytest.mark.parametrize("ends_when_fallen", [False, True])
+def test_a_fall_is_counted_once_and_ends_only_a_measurement(ends_when_fallen):
+    ant = DirectedAnt((0,), ends_when_fallen)
+    ant.reset()
+    over = ant.env.data.qpos.copy()
+    over[2], over[3:7] = 0.5, [0, 1, 0, 0]
+    ant.env.set_state(over, np.zeros_like(ant.env.data.qvel))
+    steps = [ant.step(np.zeros(ACTION_DIM, np.float32)) for _ in range(3)]
+    assert [has_fallen for _, _, _, has_fallen, _ in steps] == [True, False, False]
+    assert steps[0][-1] == ends_when_fallen
+    assert not any(is_terminal for _, _, is_terminal, _, _ in steps)
+
+
+@pytest.fixture(scope="module")
+def walks():
+    return [walk(num_workers) for num_workers in (1, 2)]
+
+
+def walk(num_workers, num_ants=3, num_steps=4):
+    rng = np.random.default_rng(0)
+    with Floor(num_ants, (5,), num_workers) as floor:
+        observations, seen = floor.first_observations(), []
+        for _ in range(num_steps):
+            floor.send(rng.uniform(-1, 1, (num_ants, ACTION_DIM)).astype(np.float32))
+            seen.append(floor.receive())
+        processes = [process for process, _ in floor._workers]
+    assert not any(process.is_alive() for process in processes)
+    return observations, seen
+
+
+def test_the_number_of_workers_changes_nothing(walks):
+    (first, seen), (other_first, other_seen) = walks
+    assert first.shape == (3, OBSERVATION_DIM)
+    np.testing.assert_array_equal(first, other_first)
+    for one, other in zip(seen, other_seen, strict=True):
+        for name, array in vars(one).items():
+            np.testing.assert_array_equal(array, getattr(other, name))
+
+
+def test_ants_differ(walks):
+    assert len(np.unique(walks[0][0], axis=0)) == 3
+
+
+def test_a_worker_that_dies_is_reported():
+    with Floor(2, (0,), num_workers=2) as floor:
+        floor.first_observations()
+        os.kill(floor._workers[1][0].pid, signal.SIGKILL)
+        floor._workers[1][0].join()
+        with pytest.raises(WorkerDied, match=r"exit code -9.*--resume"):
+            floor.send(np.zeros((2, ACTION_DIM), np.float32))
