@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import csv
 import importlib
+import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,21 @@ from chronoforest.types import FloatArray
 
 MINARI = "minari:"
 """What a source begins with that is a Minari dataset's name and not a file."""
+
+DAMAGE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    ValueError,
+    SyntaxError,
+    TokenError,
+    TypeError,
+    KeyError,
+    struct.error,
+    OverflowError,
+    NotImplementedError,
+)
+"""What NumPy raises when it reads an archive or a header with broken bytes."""
 
 DELIMITERS = ",;\t|"
 
@@ -167,7 +184,7 @@ def _read_numpy(path: Path) -> dict[str, Column]:
                 arrays = {name: loaded[name] for name in loaded.files}
         else:
             arrays = {"": loaded}
-    except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, SyntaxError, NotImplementedError) as error:
+    except DAMAGE as error:
         raise BadDataset(f"{path}: not a NumPy file ({_shortened(str(error))})") from error
     except MemoryError as error:
         raise BadDataset(f"{path}: damaged, it claims more rows than fit in memory") from error

@@ -1,0 +1,286 @@
+"""Recordings of other people, cleaned and cut into episodes; malformed files are always one sentence."""
+
+import io
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from chronoforest.data.episodes import load, load_split
+from chronoforest.data.imports import Columns, ImportParams, import_files, save_episodes
+from chronoforest.errors import BadDataset, ChronoForestError, InvalidParameter
+
+
+def rows_of(name="a", num_rows=30, start=0.0, step=0.5, speed=2.0, turn=0.1):
+    """A cart on a curve: (episode, time, x, y)."""
+    time = start + step * np.arange(num_rows)
+    angle = turn * np.arange(num_rows)
+    x, y = np.cumsum([speed * step * np.cos(angle), speed * step * np.sin(angle)], axis=1)
+    return [(name, float(t), float(a), float(b)) for t, a, b in zip(time, x, y, strict=True)]
+
+
+def write(path, rows, header=("episode", "time", "x", "y")):
+    lines = [",".join(header), *(",".join(map(str, row)) for row in rows)]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def imported(path, rows, columns=None, **params):
+    return import_files([write(path, rows)], columns or Columns(), ImportParams(**params))
+
+
+def finding(result, check):
+    (found,) = (found for found in result.findings if found.check == check)
+    return f"{found.found} | {found.done}"
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "trips.csv"
+
+
+def test_clean_recordings_come_back_as_they_are(path):
+    rows = rows_of("a") + rows_of("b", turn=-0.1)
+    result = imported(path, rows, length=30)
+    np.testing.assert_allclose(result.episodes.xy.reshape(-1, 2), [row[2:] for row in rows], rtol=1e-6)
+    assert not result.episodes.has_actions
+    assert all("none" in finding(result, check) for check in ("empty or NaN", "wrong order", "duplicates"))
+
+
+def test_recordings_of_different_lengths_become_windows_that_lose_no_row(path):
+    result = imported(path, rows_of("long", 50) + rows_of("short", 20, turn=-0.1), length=20)
+    episodes = result.episodes
+    assert episodes.observations.shape == (4, 20, 2)
+    assert episodes.recording.tolist() == [0, 0, 0, 1]
+    seen = {tuple(np.round(place, 3)) for place in episodes.xy[:3].reshape(-1, 2)}
+    assert len(seen) == 50
+
+
+def test_the_chosen_length_keeps_nine_tenths_of_the_rows(path):
+    rows = [row for k in range(9) for row in rows_of(f"long{k}", 40)] + rows_of("short", 15)
+    result = imported(path, rows)
+    assert result.episodes.num_steps == 40
+    assert "1 parts shorter than 40 rows" in finding(result, "episodes")
+
+
+def test_a_gap_splits_and_a_short_hole_is_filled(path):
+    rows = rows_of(num_rows=60)
+    rows = rows[:20] + rows[21:35] + rows[45:]
+    result = imported(path, rows, length=15)
+    assert "1 longer than 1.5 s | split there" in finding(result, "gaps")
+    steps = result.episodes.step_lengths
+    np.testing.assert_allclose(steps, np.median(steps), rtol=0.01)
+
+
+def test_rows_are_resampled_to_the_step_asked_for(path):
+    result = imported(path, rows_of(num_rows=60), step=1.0, length=11)
+    np.testing.assert_allclose(result.episodes.step_lengths, 2.0, rtol=0.01)
+    assert result.episodes.metadata["step_seconds"] == 1.0
+
+
+def test_wrong_order_duplicates_and_empty_cells_are_repaired_and_counted(path):
+    clean = imported(path, rows_of(num_rows=31), length=11).episodes
+    rows = rows_of(num_rows=31)
+    rows[4], rows[5] = rows[5], rows[4]
+    rows.insert(9, rows[9])
+    rows.insert(12, ("a", rows[12][1] + 0.1, "", rows[12][3]))
+    result = imported(path, rows, length=11)
+    assert "1 recordings with time running back | sorted" in finding(result, "wrong order")
+    assert "1 row | first kept" in finding(result, "duplicates")
+    assert "1 row | left out" in finding(result, "empty or NaN")
+    np.testing.assert_allclose(result.episodes.xy, clean.xy, rtol=1e-5)
+
+
+def test_spikes_are_left_out_and_jumps_split_unless_kept(path):
+    rows = rows_of(num_rows=500)
+    rows[50] = (*rows[50][:2], rows[50][2] + 500, rows[50][3])
+    rows[120:] = [(*row[:2], row[2] + 300, row[3]) for row in rows[120:]]
+    result = imported(path, rows, length=20)
+    assert "1 row | left out" in finding(result, "spikes")
+    assert "1 faster than" in finding(result, "jumps")
+    assert result.episodes.step_lengths.max() < 1.5
+    kept = imported(path, rows, length=20, jumps="keep")
+    assert kept.episodes.step_lengths.max() > 200
+
+
+def test_constant_columns_are_left_out_and_actions_scaled(path):
+    rows = [(*row, 7.0, 3.0 * (-1) ** k, 0.0) for k, row in enumerate(rows_of())]
+    write(path, rows, ("episode", "time", "x", "y", "battery", "steer", "brake"))
+    columns = Columns(states=("battery",), actions=("steer", "brake"))
+    result = import_files([path], columns, ImportParams())
+    assert "battery, brake | left out" in finding(result, "constant columns")
+    assert result.episodes.observations.shape[2] == 2
+    assert set(result.episodes.actions.reshape(-1).tolist()) == {1.0, -1.0}
+    assert result.episodes.metadata["action_scale"] == [3.0]
+
+
+def test_odd_units_are_pointed_out(path):
+    slow = [row for k in range(4) for row in rows_of(f"s{k}", speed=2.0)]
+    mixed = imported(path, slow + rows_of("fast", speed=200.0), length=11, jumps="keep")
+    assert "1 differ more than twentyfold" in finding(mixed, "speeds")
+    stretched = [(name, t, 1000 * x, y) for name, t, x, y in slow]
+    assert "look at their units" in finding(imported(path, stretched, length=11), "axes")
+    milli = [(name, 1000 * t, x, y) for name, t, x, y in slow]
+    assert "milliseconds" in finding(imported(path, milli, length=11), "units")
+
+
+def test_degrees_are_noticed_and_become_metres(path):
+    metres = rows_of(num_rows=40)
+    degrees = [(name, t, 13.4 + x / 67_600, 52.5 + y / 111_195) for name, t, x, y in metres]
+    assert "look like degrees" in finding(imported(path, degrees, length=11, origin=(13.4, 52.5)), "units")
+    result = imported(path, degrees, length=40, is_degrees=True)
+    np.testing.assert_allclose(result.episodes.step_lengths, 1.0, rtol=0.02)
+    with pytest.raises(BadDataset, match="longitude, then latitude"):
+        imported(path, [(n, t, y, x + 100) for n, t, x, y in degrees], is_degrees=True)
+
+
+def test_coordinates_too_large_for_32_bits_ask_for_an_origin(path):
+    far = [(name, t, x + 5e8, y + 5e9) for name, t, x, y in rows_of()]
+    with pytest.raises(BadDataset, match=r"--origin 5e\+08 5e\+09"):
+        imported(path, far)
+    assert np.abs(imported(path, far, origin=(5e8, 5e9)).episodes.xy).max() < 100
+
+
+def test_smoothing_calms_jitter_and_moves_nothing_on_average(path):
+    rng = np.random.default_rng(0)
+    rows = [(n, t, x + rng.normal(0, 0.3), y) for n, t, x, y in rows_of(num_rows=60, turn=0.0)]
+    rows = [(n, t, x, y + 0.01 * t) for n, t, x, y in rows]
+    rough, smooth = (imported(path, rows, length=60, smoothing=s).episodes for s in (0.0, 2.5))
+    assert smooth.step_lengths.std() < 0.5 * rough.step_lengths.std()
+    assert np.abs(smooth.xy.mean(axis=1) - rough.xy.mean(axis=1)).max() < 0.1
+
+
+def test_without_episode_and_time_columns_a_file_is_a_recording(tmp_path):
+    for name in ("a.csv", "b.csv"):
+        write(tmp_path / name, [row[2:] for row in rows_of()], ("x", "y"))
+    result = import_files([tmp_path / "a.csv", tmp_path / "b.csv"], Columns(), ImportParams())
+    assert result.episodes.recording.tolist() == [0, 1]
+    assert result.episodes.metadata["step_seconds"] == 1.0
+
+
+def test_terminals_end_episodes(tmp_path):
+    places = np.array([row[2:] for row in rows_of(num_rows=40)])
+    np.savez(tmp_path / "a.npz", observations=places, terminals=np.arange(40) % 20 == 19)
+    columns = Columns(coordinates=("observations.0", "observations.1"))
+    assert len(import_files([tmp_path / "a.npz"], columns, ImportParams()).episodes) == 2
+
+
+def test_what_is_written_is_read_again_and_split_by_recording(path, tmp_path):
+    rows = [row for k in range(10) for row in rows_of(f"r{k}", 50, turn=0.02 * k)]
+    episodes = imported(path, rows, length=20).episodes
+    save_episodes(tmp_path / "set.npz", episodes)
+    again = load(tmp_path / "set.npz")
+    assert again.fingerprint == episodes.fingerprint
+    assert again.metadata["files"] == ["trips.csv"]
+    assert "none recorded" in again.summary()
+    train, held_out = load_split(tmp_path / "set.npz")
+    assert (len(train), len(held_out)) == (27, 3)
+    assert not set(train.recording.tolist()) & set(held_out.recording.tolist())
+    save_episodes(tmp_path / "set-val.npz", held_out)
+    assert len(load_split(tmp_path / "set.npz")[0]) == 30
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda rows: [(n, t, 3.0, y) for n, t, x, y in rows], "x never changes"),
+        (lambda rows: [(n, t, "", y) for n, t, x, y in rows], "30 of 30 rows have an empty"),
+        (lambda rows: [(n, 1.0, x, y) for n, t, x, y in rows], "no recording has two sound rows"),
+        (lambda rows: rows[:8], "no uninterrupted recording has 11 rows, the longest has 8"),
+        (lambda rows: [(n, t, x, "inf") for n, t, x, y in rows], "rows have an empty, NaN or infinite"),
+        (lambda rows: [(n, t, "north", y) for n, t, x, y in rows], "x holds 'north' in row 1"),
+    ],
+)
+def test_what_cannot_be_used_is_one_sentence(change, sentence, path):
+    with pytest.raises(BadDataset, match=sentence):
+        imported(path, change(rows_of()))
+
+
+@pytest.mark.parametrize(
+    "params", [{"step": 0.0}, {"max_gap": -1.0}, {"length": 5}, {"smoothing": float("nan")}]
+)
+def test_parameters_out_of_range_are_refused_with_their_value(params):
+    ((name, value),) = params.items()
+    with pytest.raises(InvalidParameter, match=f"{name} must be .* got {value}"):
+        ImportParams(**params)
+
+
+def test_a_column_can_be_chosen_once():
+    with pytest.raises(InvalidParameter, match="once, got x, x"):
+        replace(Columns(), coordinates=("x", "x"))
+
+
+CELLS = st.one_of(
+    st.floats(allow_nan=True).map(str),
+    st.sampled_from(
+        ["", "nan", "inf", "-", "abc", "1e400", "0x1", "2026-01-01", '"', "1,2", "\x00", "é", "١"]
+    ),
+    st.text(max_size=4),
+)
+
+
+@st.composite
+def malformed_csv(draw):
+    """A sound file with some of its cells, rows, names or bytes broken."""
+    lines = ["episode,time,x,y", *(",".join(map(str, row)) for row in rows_of(num_rows=14))]
+    for _ in range(draw(st.integers(1, 6))):
+        k = draw(st.integers(0, len(lines) - 1))
+        cells = lines[k].split(",")
+        cells[draw(st.integers(0, len(cells) - 1))] = draw(CELLS)
+        lines[k] = draw(st.sampled_from([",".join(cells), "", lines[k] * 2, lines[k][:-5]]))
+    text = "\n".join(lines).encode("utf-8", "surrogatepass")
+    cut = draw(st.integers(0, len(text)))
+    return text[:cut] + draw(st.binary(max_size=6)) + text[cut + draw(st.integers(0, 3)) :]
+
+
+@st.composite
+def malformed_numpy(draw):
+    """Arrays of odd shapes and types, sometimes with broken bytes."""
+    shape = draw(st.lists(st.integers(0, 13), min_size=0, max_size=3))
+    kinds = ["f8", "i4", "?", "U3", "M8[s]", "c16", "f2"]
+    array = np.zeros(shape, dtype=draw(st.sampled_from(kinds)))
+    file = io.BytesIO()
+    if draw(st.booleans()):
+        np.savez(file, x=array, y=array, time=array)
+    else:
+        np.save(file, array)
+    data = bytearray(file.getvalue())
+    for _ in range(draw(st.integers(0, 4))):
+        data[draw(st.integers(0, len(data) - 1))] = draw(st.integers(0, 255))
+    return bytes(data[: draw(st.integers(0, len(data)))])
+
+
+MALFORMED = st.one_of(
+    st.tuples(st.just(".csv"), malformed_csv()),
+    st.tuples(st.just(".csv"), st.binary(max_size=200)),
+    st.tuples(st.sampled_from([".npz", ".npy"]), malformed_numpy()),
+    st.tuples(st.just(".parquet"), st.binary(max_size=60).map(lambda middle: b"PAR1" + middle + b"PAR1")),
+)
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@given(MALFORMED)
+def test_two_hundred_malformed_files_are_imported_or_refused_in_one_line(malformed):
+    ending, content = malformed
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / f"odd{ending}"
+        file.write_bytes(content)
+        outcome = attempt(file)
+    if isinstance(outcome, str):
+        assert str(file) in outcome
+        assert "\n" not in outcome
+    else:
+        assert np.isfinite(outcome.observations).all()
+        assert outcome.num_steps >= 11
+
+
+def attempt(file):
+    """The episodes, or the sentence that refuses them."""
+    try:
+        return import_files([file], Columns(), ImportParams()).episodes
+    except ChronoForestError as error:
+        return str(error)
