@@ -2,7 +2,13 @@ from dataclasses import replace
 
 import pytest
 
-from chronoforest.errors import BadCheckpoint, InvalidParameter, UnknownPreset
+from chronoforest.errors import (
+    BadCheckpoint,
+    BadPresetFile,
+    ChronoForestError,
+    InvalidParameter,
+    UnknownPreset,
+)
 from chronoforest.presets import PRESETS, get_preset, load_planner
 
 GIANT = "pointmaze-giant-stitch-v0"
@@ -58,3 +64,36 @@ def test_an_unknown_device_is_refused(tmp_path):
 def test_a_folder_without_weights_says_what_writes_them(tmp_path):
     with pytest.raises(BadCheckpoint, match="`chronoforest train` writes one"):
         load_planner(GIANT, weights=tmp_path)
+
+
+def test_a_preset_is_found_by_the_name_or_path_of_its_file(tmp_path, monkeypatch):
+    (tmp_path / "yard.toml").write_text('data = "sets/yard.npz"\n[planner]\nis_reversible = false\n')
+    by_path = get_preset(str(tmp_path / "yard.toml"))
+    assert by_path.name == "yard"
+    assert not by_path.planner.is_reversible
+    assert by_path.recordings == tmp_path / "sets" / "yard.npz"
+    monkeypatch.chdir(tmp_path)
+    assert get_preset("yard").planner == by_path.planner
+    assert str(get_preset("yard").weights) == "runs/yard"
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ('name = "x"', "name cannot be set"),
+        ("[planner]\nstride = 3", "planner.stride is 3 and models.window.stride 5; they must be equal"),
+        ("[models.window]\nhorizon = 35", "multiple of frames_per_token"),
+        ("[search]\nx = 1", "unknown key search; the file may set: "),
+        ('[planner.search]\nranking = "l2"', "unknown key planner.search.ranking"),
+    ],
+)
+def test_a_preset_file_that_does_not_fit_is_one_sentence(text, sentence, tmp_path):
+    (tmp_path / "odd.toml").write_text(text)
+    with pytest.raises(ChronoForestError, match=sentence) as error:
+        get_preset(str(tmp_path / "odd.toml"))
+    assert "odd.toml" in str(error.value)
+
+
+def test_a_missing_preset_file_names_the_verb_that_writes_one():
+    with pytest.raises(BadPresetFile, match="`chronoforest preset new NAME --data FILE` writes one"):
+        get_preset("nowhere.toml")

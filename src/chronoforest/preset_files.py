@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass, replace
 from itertools import groupby
 from pathlib import Path
@@ -78,8 +79,10 @@ def write_preset_file(path: Path, head: Iterable[str], settings: Iterable[Settin
         draft.write_text("\n".join(lines) + "\n", encoding="utf-8")
         os.replace(draft, path)
     except OSError as error:
-        draft.unlink(missing_ok=True)
         raise CannotWrite(f"cannot write {path}: {error.strerror or error}") from error
+    finally:
+        with suppress(OSError):
+            draft.unlink()
 
 
 def as_tables(settings: Iterable[Setting]) -> dict[str, Any]:

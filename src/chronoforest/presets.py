@@ -131,7 +131,10 @@ def load_preset(path: Path) -> Preset:
             f"{path}: planner.stride is {preset.planner.stride} and models.window.stride "
             f"{preset.models.window.stride}; they must be equal"
         )
-    preset.models.denoiser.num_tokens(preset.models.window.horizon)
+    try:
+        preset.models.denoiser.num_tokens(preset.models.window.horizon)
+    except InvalidParameter as error:
+        raise BadPresetFile(f"{path}: in models.window: {error}") from error
     return preset
 
 

@@ -1,0 +1,108 @@
+"""A proposal follows the recordings: their scale, their length, their direction."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from toy_world import ring_episodes
+
+from chronoforest.data.episodes import Episodes
+from chronoforest.errors import BadDataset
+from chronoforest.preset_files import as_tables, overlay
+from chronoforest.presets import Preset
+from chronoforest.proposal import Statistics, propose
+
+
+def proposed(episodes):
+    return {setting.name: setting.value for setting in propose(episodes, "x.npz")}
+
+
+def test_every_setting_fits_a_preset_and_has_a_reason():
+    for episodes in (ring_episodes(), ring_episodes(is_one_way=False, num_actions=3)):
+        settings = propose(episodes, "x.npz")
+        preset = overlay(Preset("ring"), as_tables(settings), Path("ring.toml"))
+        assert preset.planner.stride == preset.models.window.stride
+        assert preset.models.window.span < episodes.num_steps
+        assert preset.models.denoiser.num_tokens(preset.models.window.horizon) > 1
+        assert all(setting.reason for setting in settings)
+
+
+def test_a_one_way_world_is_told_from_one_that_leads_back():
+    directed, reversible = (proposed(ring_episodes(is_one_way=flag)) for flag in (True, False))
+    assert not directed["planner.is_reversible"]
+    assert directed["models.distance.is_directed"]
+    assert directed["planner.search.junction.is_one_way"]
+    assert directed["models.goals.current_share"] > 0
+    assert reversible["planner.is_reversible"]
+    assert not reversible["models.distance.is_directed"]
+    assert not reversible["planner.search.junction.is_one_way"]
+
+
+def test_thin_recordings_count_as_one_way_to_be_safe():
+    settings = propose(ring_episodes(num_episodes=5, is_one_way=False), "x.npz")
+    (found,) = (setting for setting in settings if setting.name == "planner.is_reversible")
+    assert found.value is False
+    assert "to be safe" in found.reason
+
+
+def test_jumps_make_a_world_irreversible_and_lucky():
+    episodes = ring_episodes(num_episodes=200, is_one_way=False)
+    places = episodes.observations.copy()
+    places[::8, 20:] += 60.0
+    jumping = Episodes(places, episodes.actions)
+    values = proposed(jumping)
+    assert not values["planner.is_reversible"]
+    assert not values["planner.search.junction.is_one_way"]
+    assert values["planner.search.uncertainty_weight"] == 10.0
+
+
+LENGTHS = (
+    "models.density.bandwidth",
+    "models.density.jump",
+    "models.distance.longest_period",
+    "planner.anchor_tolerance",
+    "planner.assembly.keep_margin",
+    "planner.assembly.edge",
+    "sampler.guidance.rdf_radius",
+    "execution.look_ahead",
+)
+DURATIONS = (
+    "models.window.stride",
+    "models.distance.reach",
+    "planner.search.meeting_radius",
+    "planner.search.junction.cluster_cut",
+    "planner.budget.certified_gap",
+)
+
+
+def test_lengths_follow_the_unit_and_durations_do_not():
+    metres, millimetres = (proposed(ring_episodes(unit=unit)) for unit in (1.0, 1000.0))
+    for name in LENGTHS:
+        assert millimetres[name] == pytest.approx(1000 * metres[name], rel=0.02), name
+    for name in DURATIONS:
+        assert millimetres[name] == pytest.approx(metres[name], rel=0.02), name
+
+
+def test_without_actions_what_a_step_moved_stands_in():
+    values = proposed(ring_episodes())
+    assert values["models.distance.acts_by_moving"]
+    assert not any(name.startswith("models.tracker") for name in values)
+    values = proposed(ring_episodes(num_actions=3))
+    assert not values["models.distance.acts_by_moving"]
+    assert values["models.tracker.action_dim"] == values["models.distance.action_dim"] == 3
+
+
+def test_recordings_that_stand_still_or_are_too_short_are_refused():
+    still = Episodes(np.zeros((3, 20, 2), np.float32), np.zeros((3, 20, 0), np.float32))
+    with pytest.raises(BadDataset, match="hardly move"):
+        propose(still, "x.npz")
+    with pytest.raises(BadDataset, match="episodes of 8 rows are too short"):
+        propose(ring_episodes(num_steps=8), "x.npz")
+
+
+def test_the_statistics_of_the_ring_are_those_it_was_made_with():
+    found = Statistics(ring_episodes())
+    assert found.step == pytest.approx(0.8, rel=0.05)
+    assert found.span == 40
+    assert found.diagonal == pytest.approx(2 * np.sqrt(2) * 10.7, rel=0.1)
+    assert found.one_way == pytest.approx((1.0, 1.0), abs=0.2)
