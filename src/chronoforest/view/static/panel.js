@@ -1,0 +1,125 @@
+// Shows a round of the runs: maps, timeline, numbers, routes, matrix, and what may be pressed.
+
+import { $, app, isBusy, make, say } from "./app.js";
+import { agentColour } from "./palette.js";
+
+export function showRun() {
+  const { first, second } = app;
+  const count = Math.max(first?.rounds.length ?? 0, second?.rounds.length ?? 0);
+  if (app.isLive) app.round = count - 1;
+  for (const [pane, run] of [[app.panes[0], first], [app.panes[1], second]]) {
+    pane.run = run;
+    pane.round = run ? Math.min(app.round, run.rounds.length - 1) : -1;
+    showCaption(pane, run);
+    pane.redraw();
+  }
+  showTimeline(count);
+  showNumbers(second && !second.isOver ? second : first);
+  showState();
+  showComparison();
+}
+
+/** One line about a run. */
+export function summary(run) {
+  if (run.state === "failed" || run.state === "cancelled") return run.state;
+  if (!run.plan) return `round ${run.rounds.length}`;
+  const { complete, length, num_expanded: numExpanded, seconds } = run.plan;
+  return `${complete ? "" : "incomplete, "}${length.toFixed(1)} units · ${numExpanded} expanded · ${seconds.toFixed(1)} s`;
+}
+
+function showCaption(pane, run) {
+  const isShown = run && (app.second || run.plan);
+  pane.caption.replaceChildren(...(isShown ? [make("b", {}, run.request.variant), summary(run)] : []));
+}
+
+function showTimeline(count) {
+  const label = count ? `round ${app.round + 1} of ${count}` : "no rounds yet";
+  $("slider").max = Math.max(0, count - 1);
+  $("slider").value = Math.max(0, app.round);
+  $("slider").disabled = count < 2;
+  $("slider").setAttribute("aria-valuetext", label);
+  $("replay").disabled = count < 2 || isBusy();
+  $("round-label").textContent = label;
+  const flips = (app.second ?? app.first)?.flips ?? [];
+  $("flips").replaceChildren(...flips.map((round) => {
+    const mark = make("i", { title: `the route flips in round ${round + 1}` });
+    mark.style.left = `${(100 * round) / Math.max(1, count - 1)}%`;
+    return mark;
+  }));
+}
+
+function showNumbers(run) {
+  const index = run ? Math.min(app.round, run.rounds.length - 1) : -1;
+  const round = run?.rounds[index];
+  const route = round ? run.routeAt(index) : [];
+  const numLegs = route.reduce((sum, { isMet }) => sum + isMet.length, 0);
+  const numMet = route.reduce((sum, { isMet }) => sum + isMet.filter(Boolean).length, 0);
+  const values = round && {
+    "n-legs": `${numMet}/${numLegs}`,
+    "n-nodes": round.nodes,
+    "n-seconds": round.seconds.toFixed(2),
+    "n-flips": run.flips.filter((flip) => flip <= index).length,
+    "n-expanded": round.expanded,
+    "n-cost": round.cost === null ? "∞" : Math.round(round.cost),
+  };
+  for (const id of ["n-legs", "n-nodes", "n-seconds", "n-flips", "n-expanded", "n-cost"]) $(id).textContent = values?.[id] ?? "–";
+  $("routes").replaceChildren(...route.map((part, agent) => routeLine(part, agent, round.isFlip)));
+  showOutcome(run, round);
+  app.matrix.show(run, round);
+}
+
+function routeLine({ order, isMet }, agent, isFlip) {
+  const line = make("div", { className: `route${isFlip ? " flipped" : ""}` });
+  line.style.setProperty("--agent", agentColour(agent));
+  for (const [k, name] of order.entries()) {
+    if (k) {
+      const state = isMet[k - 1] ? "met" : "unmet";
+      line.append(make("span", { className: `leg ${state}`, title: `${order[k - 1]} to ${name}: ${state}` }));
+    }
+    line.append(make("span", { className: "stop", textContent: name }));
+  }
+  return line;
+}
+
+function showOutcome(run, round) {
+  const [text, kind] = outcome(run, round);
+  $("outcome").textContent = text;
+  $("outcome").className = `hint ${kind}`;
+}
+
+function outcome(run, round) {
+  if (!run) return ["", ""];
+  if (run.isStale) return ["The problem has changed since this plan.", ""];
+  if (!run.plan) return [round?.isFlip ? "The order flipped in this round." : "", ""];
+  if (run.plan.complete) return [`Complete: ${run.plan.length.toFixed(1)} units in all.`, "good"];
+  return [`Incomplete; unmet: ${run.plan.unmet.map((pair) => pair.join(" → ")).join(", ")}.`, "bad"];
+}
+
+/** What may be pressed, and the state in words. */
+export function showState() {
+  const run = app.second ?? app.first;
+  const isActive = isBusy();
+  const isPlanned = Boolean(app.first?.plan) && !app.first.isStale && !isActive;
+  $("plan").disabled = $("compare").disabled = isActive;
+  $("cancel").disabled = !isActive && !app.cancelWalk && !app.walk;
+  $("walk").disabled = !isPlanned;
+  $("walk").textContent = app.walk ? "Stop" : "Walk the plan";
+  $("real").disabled = !isPlanned || Boolean(app.world.why_no_walk) || Boolean(app.cancelWalk);
+  $("save-plan").disabled = !app.first?.plan;
+  if (!run) return;
+  const running = `planning, round ${run.rounds.length}`;
+  const words = { waiting: "waiting for the planner…", running, done: "planned", failed: "failed", cancelled: "cancelled" };
+  say(run.isStale ? "ready" : words[run.state], isActive);
+}
+
+function showComparison() {
+  const [first, second] = [app.first?.plan, app.second?.plan];
+  $("compare-note").textContent = first && second ? verdict(first, second) : "";
+}
+
+function verdict(first, second) {
+  const more = (100 * (second.length - first.length)) / first.length;
+  const words = Math.abs(more) < 0.05 ? "equally long" : `${Math.abs(more).toFixed(1)} % ${more > 0 ? "longer" : "shorter"}`;
+  const lengths = [first, second].map(({ variant, length }) => `${variant} ${length.toFixed(1)} units`);
+  return `${lengths.join(", ")}: ${words}.`;
+}

@@ -1,0 +1,77 @@
+// The problem that is being drawn: agents with a start and a goal each, and shared waypoints.
+// An anchor is {kind: "S" | "G" | "W", index}; rows are numbered as the planner does: starts, waypoints, goals.
+
+const round = (value) => Math.round(value * 100) / 100;
+
+export class Problem {
+  constructor({ starts, goals, waypoints }) {
+    this.starts = starts.map((place) => [...place]);
+    this.goals = goals.map((place) => [...place]);
+    this.waypoints = waypoints.map((place) => [...place]);
+  }
+
+  get anchors() {
+    const all = (kind, places) => places.map((place, index) => ({ kind, index, name: `${kind}${index + 1}`, place }));
+    return [...all("S", this.starts), ...all("W", this.waypoints), ...all("G", this.goals)];
+  }
+
+  list(kind) {
+    return { S: this.starts, G: this.goals, W: this.waypoints }[kind];
+  }
+
+  move({ kind, index }, [x, y]) {
+    this.list(kind)[index] = [round(x), round(y)];
+  }
+
+  addWaypoint(place) {
+    this.waypoints.push(place.map(round));
+    return { kind: "W", index: this.waypoints.length - 1 };
+  }
+
+  addAgent(start, goal) {
+    this.starts.push(start.map(round));
+    this.goals.push(goal.map(round));
+    return { kind: "S", index: this.starts.length - 1 };
+  }
+
+  /** Delete a waypoint, or the whole agent of a start or goal; false where it is the last agent. */
+  remove({ kind, index }) {
+    if (kind === "W") {
+      this.waypoints.splice(index, 1);
+      return true;
+    }
+    if (this.starts.length === 1) return false;
+    this.starts.splice(index, 1);
+    this.goals.splice(index, 1);
+    return true;
+  }
+
+  toJSON() {
+    return { starts: this.starts, goals: this.goals, waypoints: this.waypoints };
+  }
+}
+
+/** Everything that makes a plan, as the part of an address after "#". */
+export function toFragment(request) {
+  const bytes = new TextEncoder().encode(JSON.stringify(request));
+  const text = btoa(String.fromCharCode(...bytes));
+  return `#plan=${text.replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "")}`;
+}
+
+/** The inverse; throws a readable Error where the link is damaged. */
+export function fromFragment(fragment) {
+  const text = fragment.replace(/^#plan=/, "").replaceAll("-", "+").replaceAll("_", "/");
+  let request;
+  try {
+    request = JSON.parse(new TextDecoder().decode(Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0))));
+  } catch {
+    throw new Error("the link is damaged; an example is shown instead");
+  }
+  const isPlace = (place) => Array.isArray(place) && place.length === 2 && place.every(Number.isFinite);
+  const arePlaces = (places) => Array.isArray(places) && places.every(isPlace);
+  const { starts, goals, waypoints } = request ?? {};
+  if (![starts, goals, waypoints].every(arePlaces) || !starts.length || starts.length !== goals.length) {
+    throw new Error("the link holds no problem; an example is shown instead");
+  }
+  return request;
+}

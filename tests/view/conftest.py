@@ -1,0 +1,36 @@
+"""Chromium for the tests of the page."""
+
+import os
+import shutil
+
+import pytest
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service
+
+FLAGS = ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--window-size=1400,1000")
+
+
+def can_install():
+    return shutil.which("apt-get") is not None and os.geteuid() == 0
+
+
+@pytest.fixture(scope="session")
+def chromium(tmp_path_factory):
+    """A browser without a screen; `downloads` is the folder it saves to."""
+    programs = shutil.which("chromium"), shutil.which("chromedriver")
+    if None in programs:
+        message = (
+            "no chromium and chromedriver here; `make browser` installs them where apt-get is allowed to"
+        )
+        (pytest.fail if can_install() else pytest.skip)(message)
+    options = webdriver.ChromeOptions()
+    options.binary_location = programs[0]
+    for flag in FLAGS:
+        options.add_argument(flag)
+    downloads = tmp_path_factory.mktemp("downloads")
+    options.add_experimental_option("prefs", {"download.default_directory": str(downloads)})
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    browser = webdriver.Chrome(options=options, service=Service(programs[1]))
+    browser.downloads = downloads
+    yield browser
+    browser.quit()

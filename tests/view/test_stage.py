@@ -1,0 +1,62 @@
+import base64
+
+import numpy as np
+import pytest
+from fakes import BLOCK, FakeModels, SquareDensity
+
+from chronoforest.envs.mazes import maze
+from chronoforest.planner import VARIANTS
+from chronoforest.types import Problem
+from chronoforest.view.stage import SUMMARIES, density_grid, describe, example, site_of
+
+MODELS = FakeModels(density=SquareDensity(BLOCK))
+
+
+def picture(grid):
+    values = np.frombuffer(base64.b64decode(grid["values"]), dtype=np.uint8)
+    return values.reshape(grid["ny"], grid["nx"])
+
+
+def test_the_picture_is_zero_exactly_where_nobody_went():
+    shown = picture(density_grid(MODELS))
+    assert np.array_equal(shown[::-1].T > 0, MODELS.support.mask)
+
+
+def test_the_picture_is_darker_where_recordings_are_dense():
+    shown = picture(density_grid(MODELS))[::-1].T
+    support = MODELS.support
+    column, row = np.round((np.array([[3.0, 3.0], [0.5, 3.0]]) - support.origin) / support.cell).astype(int).T
+    assert shown[column[0], row[0]] > shown[column[1], row[1]] > 0
+
+
+def test_the_example_is_a_problem_with_room_around_every_anchor():
+    places = example(MODELS)
+    problem = Problem(places["starts"], places["goals"], places["waypoints"])
+    assert problem.num_agents == 2
+    assert (MODELS.density.margin(problem.anchors) > 0.5).all()
+
+
+def test_a_world_of_ones_own_has_no_walls_and_no_walk_and_says_why():
+    site = site_of("my-yard", has_tracker=True)
+    assert len(site.walls) == 0
+    assert "no environment" in site.why_no_walk
+
+
+def test_a_known_maze_has_its_walls_and_can_be_walked_with_a_tracker():
+    site = site_of("pointmaze-giant-stitch-v0", has_tracker=True)
+    assert np.array_equal(site.walls, maze("giant").wall_centres)
+    assert site.why_no_walk is None
+    assert "no tracker" in site_of("pointmaze-giant-stitch-v0", has_tracker=False).why_no_walk
+
+
+def test_every_variant_that_needs_no_order_is_offered():
+    offered = describe("x", MODELS, site_of("x", True), ("default",))["variants"]
+    assert [variant["name"] for variant in offered] == [n for n, v in VARIANTS.items() if not v.needs_order]
+    assert {variant["name"] for variant in offered if variant["summary"]} == set(SUMMARIES)
+    assert set(SUMMARIES) <= set(VARIANTS)
+
+
+@pytest.mark.parametrize("limit", [10, 17])
+def test_a_large_picture_is_thinned(monkeypatch, limit):
+    monkeypatch.setattr("chronoforest.view.stage.LONGEST_SIDE", limit)
+    assert max(picture(density_grid(MODELS)).shape) <= limit
