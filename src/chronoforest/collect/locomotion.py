@@ -10,10 +10,8 @@ import math
 import os
 import platform
 import signal
-import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -36,7 +34,7 @@ from chronoforest.collect.sac import Replay, Sac, SacParams, member
 from chronoforest.errors import BadCheckpoint, CannotWrite, InvalidParameter
 from chronoforest.models import checkpoint
 from chronoforest.models.captured import Captured
-from chronoforest.models.train import Training, TrainParams, compiled
+from chronoforest.models.train import Training, TrainParams, compiled, held_signals
 
 TRAINING_FILE, REPLAY_FILE = "training.safetensors", "replay.f32"
 FAST_ENOUGH = 0.9
@@ -196,7 +194,7 @@ class Learner:
         window = _Window(self.params, self.tick)
         saved_at = time.monotonic()
         floor = Floor(self.params.num_ants, entropy, self.where.num_workers)
-        with _held_signals() as let_through, floor:
+        with held_signals(signal.SIGINT, signal.SIGTERM) as let_through, floor:
             observations = floor.first_observations()
             rng = np.random.default_rng(entropy)
             try:
@@ -377,27 +375,6 @@ def _read_rows(path: Path, rows: torch.Tensor, num_ticks: int) -> None:
             "remove the folder to start again"
         )
     rows[:num_ticks] = torch.from_numpy(stored).view(num_ticks, *rows.shape[1:]).to(rows.device)
-
-
-@contextmanager
-def _held_signals() -> Iterator[Callable[[], None]]:
-    """Hold ctrl-C and SIGTERM back until the yielded function is called: a save is never half a tick."""
-    pressed: list[int] = []
-
-    def let_through() -> None:
-        if pressed:
-            raise KeyboardInterrupt
-
-    if threading.current_thread() is not threading.main_thread():  # only the main thread may set handlers
-        yield let_through
-        return
-    numbers = (signal.SIGINT, signal.SIGTERM)
-    previous = [signal.signal(number, lambda got, _: pressed.append(got)) for number in numbers]
-    try:
-        yield let_through
-    finally:
-        for number, handler in zip(numbers, previous, strict=True):
-            signal.signal(number, handler or signal.SIG_DFL)
 
 
 def _device_name(device: torch.device) -> str:

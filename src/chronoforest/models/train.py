@@ -103,7 +103,7 @@ class Training:
         end = self.params.num_steps if until is None else min(until, self.params.num_steps)
         saved_at = reported_at = time.monotonic()
         reported_step = self.step_index
-        with _held_interrupts() as let_through, self._saved_at_the_end(path):
+        with held_signals(signal.SIGINT) as let_through, self._saved_at_the_end(path):
             while self.step_index < end:
                 self.advance()
                 let_through()
@@ -213,8 +213,11 @@ class Training:
 
 
 @contextmanager
-def _held_interrupts() -> Iterator[Callable[[], None]]:
-    """Hold ctrl-C back until the yielded function is called, so that what is saved is never half a step."""
+def held_signals(*numbers: signal.Signals) -> Iterator[Callable[[], None]]:
+    """Hold signals back until the yielded function is called, so that what is saved is never half a step.
+
+    It raises KeyboardInterrupt when one came, and so does the end of the block.
+    """
     pressed: list[int] = []
 
     def let_through() -> None:
@@ -224,11 +227,12 @@ def _held_interrupts() -> Iterator[Callable[[], None]]:
     if threading.current_thread() is not threading.main_thread():  # only the main thread may set handlers
         yield let_through
         return
-    previous = signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))
+    previous = {number: signal.signal(number, lambda got, _: pressed.append(got)) for number in numbers}
     try:
         yield let_through
     finally:
-        signal.signal(signal.SIGINT, previous or signal.SIG_DFL)
+        for number, handler in previous.items():
+            signal.signal(number, handler or signal.SIG_DFL)
     let_through()
 
 
