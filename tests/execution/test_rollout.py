@@ -1,9 +1,11 @@
+import json
+
 import numpy as np
 import pytest
 from fake_planner import FakePlanner, StraightTracker, dense
 
 from chronoforest.envs.tasks import Start, make_env, reset_at, reset_task
-from chronoforest.errors import BadResult, CannotWrite, InvalidProblem
+from chronoforest.errors import BadResult, CannotWrite, InvalidParameter, InvalidProblem
 from chronoforest.execution.recovery import replanner
 from chronoforest.execution.rollout import load_rollouts, save_rollouts, walk
 from chronoforest.execution.route import ExecutionParams, Route, route_of
@@ -288,3 +290,47 @@ def test_records_say_why_they_cannot_be_read_or_written(tmp_path):
             load_rollouts(path)
     with pytest.raises(CannotWrite, match="cannot write"):
         save_rollouts(tmp_path / "nowhere" / "rollout.json", [])
+
+
+def test_an_ants_poses_are_kept_and_load_back(tmp_path):
+    env = make_env("antmaze-medium-stitch-v0", max_episode_steps=7, terminate_at_goal=False)
+    seen = []
+
+    def tracker(observation, subgoal):
+        seen.append(observation[:15])
+        return np.full(8, 0.3)
+
+    rollout = follow(env, L_SHAPE, tracker=tracker)
+    assert rollout.steps == 7
+    assert rollout.has_poses
+    np.testing.assert_array_equal(rollout.poses, seen[::2])
+    save_rollouts(tmp_path / "rollout.json", [rollout])
+    (loaded,) = load_rollouts(tmp_path / "rollout.json")
+    np.testing.assert_allclose(loaded.poses, rollout.poses, atol=1e-3)
+    np.testing.assert_allclose(loaded.pose(5)[2:], rollout.poses[2, 2:], atol=1e-3)
+    np.testing.assert_allclose(loaded.pose(5)[:2], rollout.xy[5], atol=1e-5)
+
+
+def test_records_without_poses_are_of_points(tmp_path, env):
+    save_rollouts(tmp_path / "rollout.json", [follow(env, L_SHAPE)])
+    values = json.loads((tmp_path / "rollout.json").read_text())
+    assert values["agents"][0].pop("poses") == []
+    (tmp_path / "older.json").write_text(json.dumps(values))
+    for name in ("rollout.json", "older.json"):
+        (loaded,) = load_rollouts(tmp_path / name)
+        assert not loaded.has_poses
+
+
+def test_new_plans_are_asked_for_at_intervals_without_trouble(env):
+    asked = []
+
+    def replan(position, remaining):
+        asked.append(position)
+        return Route(dense([position, *L_SHAPE[[16, -1]]]), NOBODY, ()) if len(asked) == 1 else None
+
+    rollout = follow(env, L_SHAPE, replan=replan, replan_every=10, max_replans=0)
+    assert rollout.success
+    assert rollout.replan_steps == (10,)
+    assert len(asked) == (rollout.steps - 1) // 10
+    with pytest.raises(InvalidParameter, match="replan_every must be 0 or more, got -1"):
+        ExecutionParams(replan_every=-1)

@@ -1,15 +1,19 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from fake_ants import gliding_ants
 from fake_planner import FakePlanner
 
 from chronoforest import pictures
 from chronoforest.errors import CannotWrite, InvalidParameter
 from chronoforest.execution.outing import walk_problem
 from chronoforest.report.plots import draw_rollouts, without_jumps
-from chronoforest.report.video import VideoParams, draw_scene, draw_video, frames, stamp
+from chronoforest.report.scene import draw_scene
+from chronoforest.report.video import ANT_VIDEO, VideoParams, caption, draw_video, map_frames, moments
 from chronoforest.types import Problem
 
-SMALL = VideoParams(width=321, max_frames=12, hold=3)
+SMALL = VideoParams(width=321, closeup=120, max_frames=12, hold=3)
 
 
 @pytest.fixture(scope="module")
@@ -30,13 +34,18 @@ def read(path):
 
 def test_a_video_has_its_frames_and_an_even_size(walked, tmp_path):
     result, rollouts = walked
-    draw_video(tmp_path / "new" / "walk.mp4", result.support, result.problem, rollouts, "two agents", SMALL)
+    told = []
+    view = draw_video(
+        tmp_path / "new" / "walk.mp4", result, rollouts, "two agents", SMALL, lambda *done: told.append(done)
+    )
+    assert view == "agents drawn as points"
     meta, shown = read(tmp_path / "new" / "walk.mp4")
     assert meta["codec"] == "h264"
     assert meta["pix_fmt"].startswith("yuv420p")
     assert meta["size"][0] == 320
     assert all(size % 2 == 0 for size in meta["size"])
     assert SMALL.hold < len(shown) <= SMALL.max_frames + SMALL.hold + 2
+    assert told[-1] == (len(shown) - SMALL.hold, len(shown) - SMALL.hold)
     assert np.abs(shown[0].astype(int) - shown[-1]).max() > 100
     assert [path.name for path in (tmp_path / "new").iterdir()] == ["walk.mp4"]
 
@@ -44,8 +53,8 @@ def test_a_video_has_its_frames_and_an_even_size(walked, tmp_path):
 def test_agents_are_drawn_where_they_are(walked):
     """The pixel under an agent has its colour, at the beginning and at the end."""
     result, rollouts = walked
-    scene = draw_scene(result.support, result.problem, rollouts, "", SMALL)
-    shown = list(frames(scene, rollouts, SMALL))
+    scene = draw_scene(result, rollouts, "", SMALL.width)
+    shown = list(map_frames(scene, rollouts, moments(rollouts, SMALL)))
     for agent, rollout in enumerate(rollouts):
         colour = [int(pictures.agent_colour(agent)[k : k + 2], 16) for k in (1, 3, 5)]
         for picture, place in ((shown[0], rollout.xy[0]), (shown[-1], rollout.xy[-1])):
@@ -56,19 +65,54 @@ def test_agents_are_drawn_where_they_are(walked):
 def test_the_picture_matches_the_world(walked):
     """Free cells are pale and walls dark at the pixels where the scene says they are."""
     result, _ = walked
-    scene = draw_scene(result.support, result.problem, [], "", VideoParams())
+    scene = draw_scene(result, [], "", VideoParams().width)
     for place, is_free in (([8.0, 0.0], False), ([-4.0, -4.0], False), ([8.0, 9.0], True)):
         column, row = np.round(scene.pixel(np.array(place))).astype(int)
-        assert (scene.background[row, column].mean() > 128) == is_free
+        assert (scene.canvas[row, column].mean() > 128) == is_free
 
 
-def test_a_stamp_is_a_disc_and_may_hang_over_the_edge():
-    canvas = np.zeros((40, 40, 3), dtype=np.uint8)
-    stamp(canvas, np.array([20.0, 20.0]), 5.0, np.full(3, 255.0))
-    assert canvas[..., 0].sum() / 255 == pytest.approx(np.pi * 25, rel=0.05)
-    for centre in ([-2.0, 20.0], [39.0, 41.0], [100.0, 0.0]):
-        stamp(canvas, np.array(centre), 5.0, np.full(3, 255.0))
-    assert canvas[20, 0, 0] == 255
+def test_ants_get_a_framed_close_up_each_beside_the_map(tmp_path, monkeypatch):
+    """Without OpenGL the close-ups are drawn; frame and banner have the agent's colour."""
+    monkeypatch.setenv("MUJOCO_GL", "none-of-them")
+    result, rollouts = gliding_ants()
+    view = draw_video(tmp_path / "walk.mp4", result, rollouts, "two ants", SMALL)
+    assert view.startswith("ants drawn")
+    meta, shown = read(tmp_path / "walk.mp4")
+    assert meta["size"][0] == 320 + SMALL.closeup
+    height = meta["size"][1] // 2
+    for agent in range(2):
+        frame = shown[-1][(agent + 1) * height - 2, 320 + 10 : -10]
+        colour = [int(pictures.agent_colour(agent)[k : k + 2], 16) for k in (1, 3, 5)]
+        np.testing.assert_allclose(np.median(frame, axis=0), colour, atol=12)
+
+
+def test_more_ants_than_close_ups_are_all_on_the_map(tmp_path, monkeypatch):
+    monkeypatch.setenv("MUJOCO_GL", "none-of-them")
+    result, rollouts = gliding_ants()
+    params = VideoParams(width=321, closeup=120, max_closeups=1, max_frames=2, hold=0)
+    draw_video(tmp_path / "walk.mp4", result, rollouts, "", params)
+    meta, _ = read(tmp_path / "walk.mp4")
+    assert meta["size"][0] == 320 + 120
+
+
+def test_captions_say_where_an_agent_goes_and_how_it_ended():
+    result, (rollout, _) = gliding_ants()
+    steps = (0, rollout.visit_steps[0], rollout.steps)
+    said = [caption(rollout, 0, result.problem, step) for step in steps]
+    order = result.routes[0].order
+    assert said == [f"agent 1 → {order[1]}", f"agent 1 → {order[2]}", "agent 1: arrived"]
+    fallen = replace(rollout, cause="out of steps")
+    assert caption(fallen, 0, result.problem, rollout.steps) == "agent 1: out of steps"
+
+
+def test_moments_are_even_and_end_with_the_walk():
+    _, rollouts = gliding_ants()
+    steps = moments(rollouts, VideoParams(max_frames=10))
+    assert steps[0] == 0
+    assert steps[-1] == max(rollout.steps for rollout in rollouts)
+    assert len(set(np.diff(steps[:-1]))) == 1
+    assert len(steps) <= 11
+    assert ANT_VIDEO.max_frames * 2 >= 600
 
 
 def test_a_teleport_interrupts_the_line():
@@ -85,8 +129,11 @@ def test_rollouts_are_drawn_over_their_plans(walked, tmp_path):
 def test_pictures_and_videos_say_why_they_cannot_be_written(walked, tmp_path):
     result, rollouts = walked
     (tmp_path / "file").write_text("")
-    for draw in (draw_rollouts, draw_video):
-        with pytest.raises(CannotWrite, match="cannot write"):
-            draw(tmp_path / "file" / "walk.mp4", result.support, result.problem, rollouts)
+    with pytest.raises(CannotWrite, match="cannot write"):
+        draw_rollouts(tmp_path / "file" / "walk.png", result.support, result.problem, rollouts)
+    with pytest.raises(CannotWrite, match="cannot write"):
+        draw_video(tmp_path / "file" / "walk.mp4", result, rollouts)
     with pytest.raises(InvalidParameter, match="got 10, 360 and 30"):
         VideoParams(width=10)
+    with pytest.raises(InvalidParameter, match="got 101 and 4"):
+        VideoParams(closeup=101)

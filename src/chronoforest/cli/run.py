@@ -37,6 +37,7 @@ def run(options: Options, task: int, out: Path | None = None) -> None:
 
 def write_outing(outing: Outing, folder: Path, title: str) -> list[Path]:
     """Records, then the pictures and the video drawn from them; returns what was written."""
+    from chronoforest.cli.progress import bar
     from chronoforest.report.plots import draw_rollouts
     from chronoforest.report.video import draw_video
 
@@ -44,5 +45,7 @@ def write_outing(outing: Outing, folder: Path, title: str) -> list[Path]:
     result = outing.result
     result.plot(folder / "plan.png")
     draw_rollouts(folder / "walk.png", result.support, result.problem, outing.rollouts, title)
-    draw_video(folder / "walk.mp4", result.support, result.problem, outing.rollouts, title)
+    with bar("video", "frames") as on_frame:
+        view = draw_video(folder / "walk.mp4", result, outing.rollouts, title, on_frame=on_frame)
+    print(f"video: {view}")
     return [folder / name for name in ("plan.json", "rollout.json", "plan.png", "walk.png", "walk.mp4")]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from chronoforest.envs.simulator import import_mujoco
 from chronoforest.types import BoolArray, FloatArray
 
 POSE_DIM = 15
@@ -39,7 +40,7 @@ class AntKinematics:
     """Puts the limbs where a pose wants them, by MuJoCo's kinematics; needs no OpenGL."""
 
     def __init__(self) -> None:
-        import mujoco
+        mujoco = import_mujoco()
         from ogbench.locomaze.ant import AntEnv
 
         self._mujoco = mujoco

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from chronoforest.envs.mazes import Maze, maze
+from chronoforest.envs.simulator import import_mujoco
 from chronoforest.errors import InvalidParameter, InvalidProblem, UnknownEnvironment
 from chronoforest.types import FloatArray
 
@@ -65,6 +66,7 @@ def make_env(
 ) -> Env:
     """The environment of a dataset name; without `max_episode_steps` it has its registered cap of 1000."""
     environment_id = world(name).environment_id
+    import_mujoco()
     import gymnasium
     import ogbench  # noqa: F401  registers the environments
 

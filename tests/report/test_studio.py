@@ -1,0 +1,27 @@
+import numpy as np
+import pytest
+
+from chronoforest.report.studio import Actor, camera_path
+
+
+def test_the_camera_looks_where_the_ant_goes_and_turns_smoothly():
+    along_x = np.stack([np.arange(100) * 0.4, np.zeros(100)], axis=1)
+    along_y = along_x[-1] + np.stack([np.zeros(100), np.arange(1, 101) * 0.4], axis=1)
+    centres, headings = camera_path(np.concatenate([along_x, along_y]))
+    assert headings[20] == pytest.approx(0.0, abs=1.0)
+    assert headings[180] == pytest.approx(90.0, abs=1.0)
+    assert np.abs(np.diff(headings)).max() < 6.0
+    np.testing.assert_allclose(centres[50], along_x[50], atol=0.1)
+
+
+def test_an_ant_that_stands_keeps_its_last_heading():
+    walk = np.stack([np.zeros(60), -0.4 * np.arange(60)], axis=1)
+    _, headings = camera_path(np.concatenate([walk, np.repeat(walk[-1:], 200, axis=0)]))
+    np.testing.assert_allclose(headings, -90.0, atol=1e-6)
+
+
+def test_the_path_shown_is_the_latest_plan():
+    paths = tuple(np.full((3, 2), float(k)) for k in range(3))
+    actor = Actor(np.ones(3), np.zeros((9, 15)), paths, (2, 5), np.zeros(2))
+    assert [actor.path(moment)[0, 0] for moment in (0, 1, 2, 4, 5, 8)] == [0, 0, 1, 1, 2, 2]
+    assert Actor(np.ones(3), np.zeros((9, 15)), (), (), np.zeros(2)).path(3).shape == (0, 2)
