@@ -152,6 +152,7 @@ def test_the_steadiest_of_the_fast_seeds_is_chosen():
     assert steadiest([figure(1.5, 0.4), figure(1.4, 0.1), figure(1.3, 0.0)]) == 1
     assert steadiest([figure(1.4, 0.1), figure(1.5, 0.1)]) == 1
     assert steadiest([figure(1.0, 0.3)]) == 0
+    assert steadiest([figure(-0.2, 0.0), figure(-0.1, 0.1)]) == 1  # before anything is learned
 
 
 @pytest.mark.parametrize(
