@@ -62,6 +62,15 @@ def make_episodes(num_episodes=12, num_steps=41, seed=0):
     return Episodes(folded.astype(np.float32), actions.astype(np.float32))
 
 
+def make_ant_episodes(num_episodes=6, num_steps=41, seed=0):
+    """The same walks with 27 more numbers to observe and eight motors, all noise."""
+    rng = np.random.default_rng(seed)
+    xy = make_episodes(num_episodes, num_steps, seed).xy
+    body = rng.normal(size=(num_episodes, num_steps, 27)).astype(np.float32)
+    actions = rng.uniform(-1, 1, (num_episodes, num_steps, 8)).astype(np.float32)
+    return Episodes(np.concatenate([xy, body], axis=-1), actions)
+
+
 def flat_arrays(episodes):
     """The episodes in the layout of an OGBench file."""
     num_rows = len(episodes) * episodes.num_steps
@@ -70,3 +79,28 @@ def flat_arrays(episodes):
         "actions": episodes.actions.reshape(num_rows, -1),
         "terminals": np.arange(num_rows) % episodes.num_steps == episodes.num_steps - 1,
     }
+
+
+def clocks(num_episodes=20, num_steps=60):
+    """[E, T, 2] "states" that tell their episode and step."""
+    index = torch.meshgrid(torch.arange(num_episodes), torch.arange(num_steps), indexing="ij")
+    return torch.stack(index, dim=-1).float()
+
+
+def noisy_walks(num_episodes=60, num_steps=60):
+    """Observations and actions [E, T, 2] of a point that each action moves by a fifth, in noisy lines."""
+    rng = np.random.default_rng(0)
+    direction = rng.normal(size=(num_episodes, 1, 2))
+    direction /= np.linalg.norm(direction, axis=2, keepdims=True)
+    actions = np.clip(direction + rng.normal(0, 0.3, (num_episodes, num_steps, 2)), -1, 1)
+    walked = 0.2 * actions[:, :-1].cumsum(axis=1)
+    states = np.concatenate([np.zeros((num_episodes, 1, 2)), walked], axis=1)
+    return tuple(torch.as_tensor(values, dtype=torch.float32) for values in (states, actions))
+
+
+def least_cosine(tracker):
+    """How well a point's tracker aims, at worst, over subgoals all around."""
+    angle = np.linspace(0, 2 * np.pi, 16)
+    subgoals = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    action = tracker(np.zeros((16, 2)), subgoals)
+    return ((action * subgoals).sum(axis=1) / np.linalg.norm(action, axis=1)).min()

@@ -3,24 +3,26 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from tiny import SCALING, TRACKER
+from tiny import SCALING, TRACKER, clocks, least_cosine, noisy_walks
 
 from chronoforest.data.scaling import Scaling
 from chronoforest.errors import InvalidParameter
 from chronoforest.models.subgoals import draw_steps
-from chronoforest.models.tracker import Actor, SubgoalTracker, TrackerLearner, TrackerParams
+from chronoforest.models.tracker import (
+    Actor,
+    CloningLearner,
+    CloningParams,
+    SubgoalTracker,
+    TrackerLearner,
+    TrackerParams,
+)
 
-NUM_STEPS = 60
+CLONING = CloningParams(width=16, num_layers=2, nearest=1, farthest=5)
 
 
 @pytest.fixture(autouse=True)
 def _seed():
     torch.manual_seed(0)
-
-
-def clocks(num_episodes=20):
-    index = torch.meshgrid(torch.arange(num_episodes), torch.arange(NUM_STEPS), indexing="ij")
-    return torch.stack(index, dim=-1).float()
 
 
 def test_actions_stay_in_bounds_whatever_is_asked():
@@ -64,48 +66,35 @@ def test_a_subgoal_at_the_agent_gives_a_finite_action():
     assert np.isfinite(SubgoalTracker(Actor(TRACKER, SCALING))(np.zeros(2), np.zeros(2))).all()
 
 
-def test_hindsight_subgoals_lie_the_allowed_number_of_steps_ahead():
-    tracks = clocks()
-    steps = draw_steps(tracks, tracks, 5000, TRACKER)
-    seen = steps.is_hindsight
-    assert abs(seen.float().mean() - (1 - TRACKER.random_share)) < 0.03
-    start = steps.observation[seen]
-    ahead = (steps.subgoal - steps.observation)[seen]
-    assert (ahead[:, 0] == 0).all()
-    is_early = start[:, 1] < NUM_STEPS - 1 - TRACKER.farthest
-    assert ahead[is_early, 1].min() == TRACKER.nearest
-    assert ahead[is_early, 1].max() == TRACKER.farthest
-    assert (steps.subgoal[seen][:, 1] <= NUM_STEPS - 1).all()
-
-
-def test_random_subgoals_lie_in_the_square_around_the_agent():
-    tracks = clocks()
-    steps = draw_steps(tracks, tracks, 5000, replace(TRACKER, random_share=1.0))
-    offset = steps.subgoal - steps.observation
-    assert not steps.is_hindsight.any()
-    assert offset.abs().max() <= TRACKER.largest_subgoal
-    assert abs(offset.mean()) < 0.2
-
-
-def test_training_teaches_a_point_to_walk_toward_its_subgoal():
+@pytest.mark.parametrize(("learner", "params"), [(TrackerLearner, TRACKER), (CloningLearner, CLONING)])
+def test_training_teaches_a_point_to_walk_toward_its_subgoal(learner, params):
     """Recorded actions move the point by a fifth of themselves, with noise."""
-    rng = np.random.default_rng(0)
-    direction = rng.normal(size=(60, 1, 2))
-    direction /= np.linalg.norm(direction, axis=2, keepdims=True)
-    actions = np.clip(direction + rng.normal(0, 0.3, (60, NUM_STEPS, 2)), -1, 1)
-    states = np.concatenate([np.zeros((60, 1, 2)), 0.2 * actions[:, :-1].cumsum(axis=1)], axis=1)
-    observations, moves = (torch.as_tensor(x, dtype=torch.float32) for x in (states, actions))
-    learner = TrackerLearner(TRACKER, Scaling.fit(states))
+    assert least_cosine(trained(learner, params, *noisy_walks())) > 0.8
+
+
+def trained(kind, params, observations, moves):
+    """A tracker after 150 steps."""
+    learner = kind(params, Scaling.fit(observations.numpy()))
     optimizer = torch.optim.Adam([p for p in learner.parameters() if p.requires_grad], lr=3e-3)
     for _ in range(150):
         optimizer.zero_grad()
-        learner.loss(draw_steps(observations, moves, 128, TRACKER)).backward()
+        learner.loss(draw_steps(observations, moves, 128, params)).backward()
         optimizer.step()
-    angle = np.linspace(0, 2 * np.pi, 16)
-    subgoals = np.stack([np.cos(angle), np.sin(angle)], axis=1)
-    action = SubgoalTracker(learner.actor)(np.zeros((16, 2)), subgoals)
-    cosine = (action * subgoals).sum(axis=1) / np.linalg.norm(action, axis=1)
-    assert cosine.min() > 0.8
+    return SubgoalTracker(learner.actor)
+
+
+def test_weights_prefer_what_led_to_the_subgoal_sooner():
+    """The point steps or rests by chance; for a subgoal one step away, resting was often recorded too."""
+    stepped = (torch.rand(200, 60) < 0.5).float()
+    moves = torch.stack([stepped, torch.zeros_like(stepped)], dim=-1)
+    observations = torch.cat([torch.zeros(200, 1, 2), 0.2 * moves[:, :-1].cumsum(dim=1)], dim=1)
+    weighted, plain = (
+        trained(kind, replace(params, radius=0.1), observations, moves)
+        for kind, params in ((TrackerLearner, TRACKER), (CloningLearner, CLONING))
+    )
+    one_step = np.array([0.2, 0.0])
+    assert plain(np.zeros(2), one_step)[0] < 0.75
+    assert weighted(np.zeros(2), one_step)[0] > plain(np.zeros(2), one_step)[0] + 0.1
 
 
 def test_examples_that_are_not_hindsight_do_not_teach_the_actor():
@@ -116,7 +105,19 @@ def test_examples_that_are_not_hindsight_do_not_teach_the_actor():
     assert any((p.grad != 0).any() for p in learner.values.parameters())
 
 
-@pytest.mark.parametrize("broken", [{"nearest": 0}, {"nearest": 9, "farthest": 8}, {"temperature": -1.0}])
-def test_parameters_out_of_range_are_refused(broken):
-    with pytest.raises(InvalidParameter, match="got"):
-        TrackerParams(**broken)
+def test_plain_cloning_weighs_all_hindsight_alike():
+    """Temperature 0 of the weighted regression is plain cloning: the actor's part of the loss is the same."""
+    tracks = clocks()
+    weighted = TrackerLearner(replace(TRACKER, temperature=0.0), SCALING)
+    plain = CloningLearner(CLONING, SCALING)
+    plain.actor.load_state_dict(weighted.actor.state_dict())
+    batch = draw_steps(tracks, tracks, 64, TRACKER)
+    for learner in (weighted, plain):
+        learner.loss(batch).backward()
+    for mine, theirs in zip(weighted.actor.parameters(), plain.actor.parameters(), strict=True):
+        torch.testing.assert_close(mine.grad, theirs.grad)
+
+
+def test_a_negative_temperature_is_refused():
+    with pytest.raises(InvalidParameter, match=r"got -1\.0"):
+        TrackerParams(temperature=-1.0)
