@@ -1,7 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: install demo test check
+.PHONY: install demo test check browser
 
 install: .venv/installed
 
@@ -13,8 +13,16 @@ install: .venv/installed
 demo: install
 	$(BIN)/chronoforest demo
 
-test: install
+test: install browser
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
+
+# Debian's Chromium and its driver, for the tests of the viewer's page.
+browser:
+	@if command -v chromium >/dev/null && command -v chromedriver >/dev/null; then :; \
+	elif command -v apt-get >/dev/null && test "$$(id -u)" = 0; then \
+	  apt-get update -qq && \
+	  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium chromium-driver >/dev/null; \
+	else echo "No Chromium here, and apt-get may not install it: the tests of the page are skipped."; fi
 
 check: install
 	$(BIN)/ruff check src tests
