@@ -22,7 +22,7 @@ def planners(monkeypatch):
 
     monkeypatch.setattr("chronoforest.presets.load_planner", load_planner)
     monkeypatch.setattr(
-        "chronoforest.report.video.VideoParams.__init__.__defaults__", (160, 30, 10, 2, 0.7, 0.2)
+        "chronoforest.report.video.VideoParams.__init__.__defaults__", (160, 64, 4, 30, 10, 2)
     )
     return asked
 
@@ -138,3 +138,32 @@ def test_demo_shows_rounds_a_table_and_what_it_wrote(tmp_path, capsys):
     assert printed.count("arrived") == 2
     assert str(tmp_path / "walk.mp4") in printed
     assert len(load_rollouts(tmp_path / "rollout.json")) == 2
+
+
+def test_a_peer_is_planned_with_by_name(tmp_path, monkeypatch, capsys):
+    asked = []
+
+    def load(name, preset, data, **options):
+        asked.append((name, preset, str(data)))
+        return FakePlanner(preset)
+
+    monkeypatch.setattr("chronoforest.peers.registry.load", load)
+    peer = ["--preset", MEDIUM, "--planner", "dataset-graph", "--data", "recordings"]
+    assert main(["plan", *peer, "--starts", "0,0", "--goals", "20,20", "--out", str(tmp_path)]) == 0
+    assert main(["bench", "pairs", *peer, "--episodes", "1", "--out", str(tmp_path)]) == 0
+    assert asked == [("dataset-graph", MEDIUM, "recordings")] * 2
+    assert read_trials(tmp_path / "pairs.jsonl")[0].case.planner == "dataset-graph"
+
+
+def test_a_peer_without_recordings_is_told_where_they_come_from(tmp_path, capsys):
+    options = ["--preset", MEDIUM, "--task", "1", "--planner", "dataset-graph", "--data", str(tmp_path)]
+    assert main(["run", *options, "--out", str(tmp_path / "out")]) == 2
+    assert f"chronoforest data generate {MEDIUM}" in capsys.readouterr().err
+
+
+def test_an_unknown_planner_is_refused_before_anything_is_loaded(tmp_path, capsys, planners):
+    options = ["--preset", MEDIUM, "--planner", "rrt", "--out", str(tmp_path / "new")]
+    assert main(["bench", "stitch", *options]) == 2
+    assert "unknown planner 'rrt'; available: chronoforest, dataset-graph" in capsys.readouterr().err
+    assert not planners
+    assert not (tmp_path / "new").exists()

@@ -26,17 +26,20 @@ OnProgress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class ShippedPlanner:
-    """Loads planners with the weights of the package, or of another folder."""
+    """Loads planners, or peers by name, with the weights of the package or of another folder."""
 
     weights: Path | None = None
     device: str = "cpu"
     tracker: str | None = None
+    planner: str = "chronoforest"
+    data: Path = Path("data")
 
     def __call__(self, preset: str, mode: Mode) -> PresetPlanner:
         """The planner of a preset."""
-        from chronoforest.presets import load_planner
+        from chronoforest.peers.registry import load
 
-        return load_planner(preset, device=self.device, weights=self.weights, mode=mode, tracker=self.tracker)
+        options = {"device": self.device, "weights": self.weights, "mode": mode, "tracker": self.tracker}
+        return load(self.planner, preset, self.data, **options)
 
 
 @dataclass(frozen=True)

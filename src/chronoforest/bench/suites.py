@@ -39,7 +39,7 @@ class Case:
     task: 1…5, or 0 where no official task is involved; episode: which of the cases of that task;
     seed: of the whole suite; num_agents, num_waypoints: M and K; tracker: its name, the preset's own unless
     told; reference, look_ahead: the path of suite `track` and how far ahead on it the subgoal is, as the
-    preset has it unless told.
+    preset has it unless told; planner: ChronoForest's or a peer's name.
     """
 
     suite: str
@@ -54,6 +54,7 @@ class Case:
     tracker: str = ""
     reference: str = ""
     look_ahead: float | None = None
+    planner: str = "chronoforest"
 
     @property
     def maze(self) -> Maze:

@@ -113,6 +113,8 @@ def _bench(
     preset = options.preset
     if options.tracker is not None:
         more["tracker"] = options.tracker
+    if load is None:
+        more["planner"] = options.planner
     template = Case(suite, preset, 0, 0, options.seed, options.variant, options.mode, **more)
     cases = make_cases(template, episodes)
     path = open_folder(bench.out) / f"{suite}.jsonl"
@@ -120,7 +122,9 @@ def _bench(
     if num_kept:
         print(f"{path}: {num_kept} of {len(cases)} trials were there already, kept")
     with bar(f"{suite} {preset}", "trials") as on_progress:
-        load = load or ShippedPlanner(options.weights, options.device, options.tracker)
+        load = load or ShippedPlanner(
+            options.weights, options.device, options.tracker, options.planner, options.data
+        )
         trials = run_cases(cases, path, load, bench.workers, on_progress)
     title = ", ".join([suite, preset, options.variant, *(f"{key} {value}" for key, value in more.items())])
     table = bench_table(suite, trials, title=title)

@@ -30,6 +30,8 @@ class PlannerOptions:
         weights: folder of trained models; those of the package unless told.
         device: cpu or cuda.
         tracker: awr, bc or diffusion-ql; the preset's own unless told.
+        planner: chronoforest, or a peer: dataset-graph, diffusion-replan, compositional or tree-single.
+        data: folder with PRESET.npz, for a planner that needs recorded states.
     """
 
     preset: str
@@ -39,13 +41,17 @@ class PlannerOptions:
     weights: Path | None = None
     device: str = "cpu"
     tracker: str | None = None
+    planner: str = "chronoforest"
+    data: Path = Path("data")
 
     def check(self) -> None:
-        """Refuse an unknown preset, tracker or variant, before anything is written or loaded."""
+        """Refuse an unknown preset, tracker, planner or variant, before anything is written or loaded."""
+        from chronoforest.peers.registry import check_planner
         from chronoforest.planner import VARIANTS
         from chronoforest.presets import get_preset
 
         get_preset(self.preset).tracker_file(self.tracker)
+        check_planner(self.planner)
         if self.variant not in VARIANTS:
             raise UnknownVariant(self.variant, choices=VARIANTS)
 
@@ -53,12 +59,11 @@ class PlannerOptions:
         """The planner, on one thread: two that wait for each other on busy cores are far slower than one."""
         import torch
 
-        from chronoforest.presets import load_planner
+        from chronoforest.peers import registry
 
         torch.set_num_threads(1)
-        return load_planner(
-            self.preset, device=self.device, weights=self.weights, mode=self.mode, tracker=self.tracker
-        )
+        options = {"device": self.device, "weights": self.weights, "mode": self.mode, "tracker": self.tracker}
+        return registry.load(self.planner, self.preset, self.data, **options)
 
 
 Options = Annotated[PlannerOptions, arg(name="")]

@@ -1,4 +1,4 @@
-"""Joint denoising of several segments in a row: every window sees its own noise, neighbours share a frame."""
+"""Joint denoising of several segments in a row: neighbours share a boundary frame, both ends are given."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from chronoforest.models import schedule
-from chronoforest.models.denoiser import to_window
+from chronoforest.models.denoiser import mirror, to_tokens, to_window
 from chronoforest.models.sampler import SegmentSampler
 from chronoforest.types import FloatArray
 
@@ -16,14 +16,13 @@ from chronoforest.types import FloatArray
 class JointSampler:
     """The `ChainSampler` of a trained denoiser.
 
-    In every denoising step each window is denoised on its own; then the last frame of a window and the
-    boundary frame of the next one are replaced by their mean, and the frames before it follow along a ramp.
+    In every denoising step each window is predicted twice, as a segment that leaves its first frame and as
+    one that arrives at its last; either is trusted near the frame it was given, and neighbours meet halfway.
     """
 
     def __init__(self, sampler: SegmentSampler) -> None:
         self.sampler = sampler
-        self.net = sampler.net
-        self.per_token = sampler.net.params.frames_per_token
+        self.horizon = sampler.horizon
 
     def __call__(
         self,
@@ -33,54 +32,51 @@ class JointSampler:
         num_samples: int,
         rng: np.random.Generator,
     ) -> FloatArray:
-        """[samples, segments, horizon + 1, 2] world units."""
-        ends = torch.as_tensor(np.stack([start, goal]), dtype=torch.float32, device=self.sampler.device)
-        ends = self.net.scaling.normalise(ends)
-        num_slots = self.sampler.horizon + self.per_token
-        noise = rng.standard_normal((num_samples, num_segments, num_slots, 2))
-        slots = torch.as_tensor(noise, dtype=torch.float32, device=self.sampler.device)
+        """[samples, segments · horizon + 1, 2] world units, from start to goal."""
+        scaling, signal = self.sampler.net.scaling, self.sampler.signal
+        shape = (num_samples, num_segments * self.horizon + 1, len(start))
+        ends = scaling.normalise(self._tensor(np.stack([start, goal])))
+        share = torch.linspace(0.0, 1.0, shape[1], device=ends.device)[:, None]
+        clean = (ends[0] + share * (ends[1] - ends[0])).expand(shape)
         with torch.no_grad():
-            for level, next_level in pairwise(schedule.sampling_levels(self.sampler.params.num_steps)):
-                slots = self._step(slots, ends, level, next_level)
-        tokens = slots.reshape(num_samples * num_segments, num_slots // self.per_token, -1)
-        window = self.net.scaling.restore(to_window(tokens, self.per_token))
-        chains: FloatArray = window.reshape(num_samples, num_segments, -1, 2).double().cpu().numpy()
+            for level, _ in pairwise(schedule.sampling_levels(self.sampler.params.num_steps)):
+                noise = self._tensor(rng.standard_normal(shape))
+                noisy = signal[level].sqrt() * clean + (1.0 - signal[level]).sqrt() * noise
+                clean = self._denoise(noisy, clean, level)
+                clean[:, [0, -1]] = ends
+        chains: FloatArray = scaling.restore(clean).double().cpu().numpy()
         return chains
 
-    def _step(self, slots: torch.Tensor, ends: torch.Tensor, level: int, next_level: int) -> torch.Tensor:
-        """slots: [samples, segments, frames of all tokens, 2], normalised and noisy; one DDIM step, η = 0."""
-        signal, next_signal = self.sampler.signal[level], self.sampler.signal[next_level]
-        clean = self._tied(self._denoise(self._clamped(slots, ends), level), ends)
-        noise = (slots - signal.sqrt() * clean) / (1.0 - signal).sqrt()
-        stepped = next_signal.sqrt() * clean + (1.0 - next_signal).clamp_min(0).sqrt() * noise
-        return self._clamped(stepped, ends) if next_level == 0 else stepped
+    def _denoise(self, noisy: torch.Tensor, guess: torch.Tensor, level: int) -> torch.Tensor:
+        """x̂_0 of chains [n, segments · horizon + 1, d]; windows are told the boundary frames of `guess`."""
+        windows = noisy.unfold(1, self.horizon + 1, self.horizon).transpose(2, 3)
+        bounds = guess[:, :: self.horizon]
+        leaving = self._predict(windows, bounds[:, :-1], level)
+        arriving = self._predict(windows.flip(2), bounds[:, 1:], level, is_incoming=True).flip(2)
+        late = torch.linspace(0.0, 1.0, self.horizon + 1, device=noisy.device)[:, None]
+        inner = (1.0 - late) * leaving + late * arriving
+        shared = 0.5 * (leaving[:, :-1, -1] + arriving[:, 1:, 0])
+        first, last = arriving[:, :1, 0], leaving[:, -1:, -1]
+        corners = torch.cat([first, shared, last], dim=1)
+        pieces = torch.cat([corners[:, :-1, None], inner[:, :, 1:-1]], dim=2)
+        return torch.cat([pieces.flatten(1, 2), corners[:, -1:]], dim=1)
 
-    def _denoise(self, slots: torch.Tensor, level: int) -> torch.Tensor:
-        """x̂_0 of every window; the first token of the first and the last token of the last are clean."""
-        samples, segments, num_slots, dims = slots.shape
-        tokens = slots.reshape(samples * segments, num_slots // self.per_token, self.per_token * dims)
-        levels = torch.full(
-            (samples, segments, tokens.shape[1]), level, dtype=torch.long, device=slots.device
-        )
-        levels[:, 0, 0] = 0
-        levels[:, -1, -1] = 0
-        return self.net(tokens, levels.flatten(0, 1)).reshape(slots.shape)
+    def _predict(
+        self, windows: torch.Tensor, boundary: torch.Tensor, level: int, is_incoming: bool = False
+    ) -> torch.Tensor:
+        """x̂_0 of windows [n, k, horizon + 1, d], outward from their boundary [n, k, d], which is kept."""
+        net = self.sampler.net
+        per_token, dims = net.params.frames_per_token, windows.shape[-1]
+        outward = torch.cat([boundary[:, :, None], windows[:, :, 1:]], dim=2).flatten(0, 1)
+        tokens = to_tokens(outward, per_token)
+        levels = torch.full(tokens.shape[:2], level, device=tokens.device)
+        levels[:, 0] = 0
+        if is_incoming:
+            clean = mirror(net(mirror(tokens, dims), levels.flip(1)), dims)
+        else:
+            clean = net(tokens, levels)
+        frames = to_window(clean, per_token)[:, 1:].reshape(*windows.shape[:2], self.horizon, dims)
+        return torch.cat([boundary[:, :, None], frames], dim=2)
 
-    def _clamped(self, slots: torch.Tensor, ends: torch.Tensor) -> torch.Tensor:
-        """The start in the first token and the goal in the last one, whatever was there."""
-        slots = slots.clone()
-        slots[:, 0, : self.per_token] = ends[0]
-        slots[:, -1, -self.per_token :] = ends[1]
-        return slots
-
-    def _tied(self, clean: torch.Tensor, ends: torch.Tensor) -> torch.Tensor:
-        """Neighbouring windows agree on the frame they share."""
-        clean = self._clamped(clean, ends)
-        if clean.shape[1] == 1:
-            return clean
-        tail, head = clean[:, :-1, -1], clean[:, 1:, : self.per_token].mean(dim=2)
-        shared = 0.5 * (tail + head)
-        ramp = torch.linspace(0.0, 1.0, self.per_token + 1, device=clean.device)[1:, None]
-        clean[:, :-1, -self.per_token :] += ramp * (shared - tail)[:, :, None]
-        clean[:, 1:, : self.per_token] = shared[:, :, None]
-        return clean
+    def _tensor(self, values: FloatArray) -> torch.Tensor:
+        return torch.as_tensor(np.asarray(values, dtype=np.float32), device=self.sampler.device)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from chronoforest.errors import InvalidParameter
 from chronoforest.peers.legs import Inputs, LegSearch, expected_costs
@@ -18,8 +19,8 @@ class CompositionalParams:
 
     num_samples: int = 12
     steps_per_segment: float = 60.0
-    tries: int = 2
-    max_rounds: int = 8
+    tries: int = 1
+    max_rounds: int = 4
 
     def __post_init__(self) -> None:
         if min(self.num_samples, self.tries, self.max_rounds) < 1:
@@ -59,6 +60,7 @@ class _Chains(LegSearch):
         self.inputs = inputs
         self.params = params
         self.num_rounds = 0
+        self.fewest_faults = np.inf
         codes = inputs.models.distance.encode(np.stack([source, target]))
         steps = inputs.models.calibration.inflate(inputs.models.distance.between(codes[:1], codes[1:]))
         self.fewest = max(1, int(np.ceil(float(steps[0]) / params.steps_per_segment)))
@@ -70,8 +72,18 @@ class _Chains(LegSearch):
         self.num_rounds += 1
         self.num_expanded += num_segments
         self.is_spent = self.num_rounds >= self.params.max_rounds
-        paths = np.concatenate([chains[:, :1, 0], chains[:, :, 1:].reshape(len(chains), -1, 2)], axis=1)
-        self.segments.append(chains[0])
-        sound = paths[self.inputs.is_sound(paths)]
+        self._remember_best(chains)
+        sound = chains[self.inputs.is_sound(chains)]
         if len(sound):
             self.found, self.gap = min(sound, key=path_length), 0.0
+
+    def _remember_best(self, chains: FloatArray) -> None:
+        """The chain with the fewest faults is what the agent walks when no chain is sound."""
+        hops = np.linalg.norm(np.diff(chains, axis=1), axis=-1)
+        num_out = (self.inputs.models.density.margin(chains) < 0).sum(axis=1)
+        faults = (num_out + (hops > self.inputs.largest_hop).sum(axis=1)) / chains.shape[1]
+        best = int(np.argmin(faults))
+        if faults[best] < self.fewest_faults:
+            self.fewest_faults, self.attempt = float(faults[best]), chains[best]
+        horizon = self.inputs.models.sampler.horizon
+        self.segments.append(sliding_window_view(chains[best], horizon + 1, axis=0)[::horizon].swapaxes(1, 2))

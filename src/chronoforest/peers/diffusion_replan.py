@@ -16,12 +16,12 @@ from chronoforest.types import FloatArray, Problem, Query
 
 @dataclass(frozen=True)
 class ReplanParams:
-    """Of `num_samples` segments guided by `scale` (world units) the one that ends nearest to the target is
-    taken, and `kept_share` of it; from there the next is sampled, until `max_segments` are strung together.
-    A walk asks for a new plan every `replan_every` steps."""
+    """Of `num_samples` segments, split over guidance `scales` (world units), the one that ends nearest to the
+    target is taken, and `kept_share` of it; from there the next is sampled, until `max_segments` are strung
+    together. A walk asks for a new plan every `replan_every` steps."""
 
     num_samples: int = 12
-    scale: float = 16.0
+    scales: tuple[float, ...] = (16.0, 0.0)
     kept_share: float = 0.5
     max_segments: int = 30
     replan_every: int = 100
@@ -32,6 +32,8 @@ class ReplanParams:
                 "num_samples, max_segments and replan_every must be ≥ 1, "
                 f"got {self.num_samples}, {self.max_segments} and {self.replan_every}"
             )
+        if not self.scales or min(self.scales) < 0:
+            raise InvalidParameter(f"scales must be a non-empty list of numbers ≥ 0, got {self.scales}")
         if not 0.0 < self.kept_share <= 1.0:
             raise InvalidParameter(f"kept_share must lie in (0, 1], got {self.kept_share}")
 
@@ -84,7 +86,7 @@ class _Chain(LegSearch):
             boundary=np.repeat(self.attempt[-1:], count, axis=0),
             target=np.repeat(self.target[None], count, axis=0),
             is_incoming=np.zeros(count, dtype=np.bool_),
-            guidance=np.full(count, self.params.scale),
+            guidance=np.resize(self.params.scales, count),
         )
 
     def _append(self, segment: FloatArray) -> None:

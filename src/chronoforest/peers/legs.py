@@ -45,7 +45,7 @@ class ChainSampler(Protocol):
         num_samples: int,
         rng: np.random.Generator,
     ) -> FloatArray:
-        """[samples, segments, horizon + 1, 2] world units, from start [2] to goal [2]."""
+        """[samples, segments · horizon + 1, 2] world units, from start [2] to goal [2]."""
         ...
 
 
@@ -58,10 +58,14 @@ class Inputs:
     params: PlannerParams
     states: FloatArray
 
+    @property
+    def largest_hop(self) -> float:
+        """World units between two frames that hardly any recording exceeded."""
+        return self.models.step_length * self.params.stride
+
     def is_sound(self, segments: FloatArray) -> BoolArray:
         """[n]: the segments [n, t, 2] stay in the data's support and never jump, as the forest's do."""
-        largest_hop = self.models.step_length * self.params.stride
-        return is_supported(segments, self.models.density) & has_no_jump(segments, largest_hop)
+        return is_supported(segments, self.models.density) & has_no_jump(segments, self.largest_hop)
 
 
 class LegSearch(ABC):

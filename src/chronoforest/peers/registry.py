@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
 import numpy as np
 
@@ -98,17 +98,10 @@ def check_planner(name: str) -> None:
         raise UnknownPlanner(name, choices=(CHRONOFOREST, *PEERS))
 
 
-def load(
-    name: str,
-    preset: str,
-    device: str = "cpu",
-    weights: Path | None = None,
-    mode: Literal["default", "fast"] = "default",
-    data: Path = Path("data"),
-) -> PresetPlanner:
-    """ChronoForest's planner or a peer for a preset, from the same weights; data: folder of recordings."""
+def load(name: str, preset: str, data: Path = Path("data"), **options: Any) -> PresetPlanner:
+    """ChronoForest's planner or a peer; data: folder of recordings; options: those of `load_planner`."""
     check_planner(name)
-    host = presets.load_planner(preset, device=device, weights=weights, mode=mode)
+    host = presets.load_planner(preset, **options)
     if name == CHRONOFOREST:
         return host
     states = recorded_places(data, preset) if PEERS[name].needs_states else np.zeros((0, 2))

@@ -15,8 +15,8 @@ from chronoforest.types import FloatArray, IntArray, Problem, Query
 @dataclass(frozen=True)
 class TreeParams:
     """scales: guidance of the children of a node in world units, `num_samples` each; exploration: weight of
-    the upper confidence bound against the mean value; num_expand: nodes selected per round; max_expanded:
-    nodes in all."""
+    the confidence bound against the best value below a node; num_expand: nodes selected per round;
+    max_expanded: nodes in all."""
 
     scales: tuple[float, ...] = (0.0, 8.0, 16.0, 32.0)
     num_samples: int = 3
@@ -55,7 +55,10 @@ class TreeSingle:
 
 
 class _Search(LegSearch):
-    """A tree with, per node, the number of visits [n] and the sum of the values backed up through it [n]."""
+    """A tree with, per node, the number of visits [n] and the best value below it [n], its own while a leaf.
+
+    A value is 1 where the target is expected as late as from the source, 0 where it takes twice as long.
+    """
 
     def __init__(self, inputs: Inputs, params: TreeParams, source: FloatArray, target: FloatArray) -> None:
         super().__init__(source, target)
@@ -64,7 +67,7 @@ class _Search(LegSearch):
         self.tree = Tree(0, source, inputs.models.sampler.horizon, inputs.models.distance)
         self.expected = float(self._expected_total(self.tree.cost, self.tree.state)[0])
         self.visits = np.ones(1)
-        self.total = np.ones(1)
+        self.best = np.ones(1)
 
     def advance(self, rng: np.random.Generator) -> None:
         """Select, expand, evaluate, back up; one batch for all selected nodes."""
@@ -72,12 +75,11 @@ class _Search(LegSearch):
         self.num_expanded += len(nodes)
         self.is_spent = self.num_expanded >= self.params.max_expanded
         parents, segments = self._sample(nodes, rng)
-        for node in nodes[~np.isin(nodes, parents)]:
-            self._back_up(int(node), 0.0)
-        if len(parents) == 0:
-            return
-        rows = self._grow(parents, segments)
-        self._arrive(rows, segments)
+        self.best[nodes] = 0.0
+        if len(parents):
+            self._arrive(self._grow(parents, segments), segments)
+        for node in nodes:
+            self._back_up(int(node))
         self.attempt = self._way_to(int(np.argmin(self._expected_total(self.tree.cost, self.tree.state))))
 
     def _select(self) -> IntArray:
@@ -95,10 +97,10 @@ class _Search(LegSearch):
         return np.unique(chosen)
 
     def _bound(self, node: int, children: IntArray, waiting: FloatArray) -> FloatArray:
-        """UCB1 of the children; a node already chosen in this round counts as visited without gain."""
+        """Upper confidence bound of the children; a node already chosen in this round counts as visited."""
         visits = self.visits[children] + waiting[children]
         spread = np.sqrt(np.log(self.visits[node] + waiting[node] + 1.0) / visits)
-        return self.total[children] / visits + self.params.exploration * spread
+        return self.best[children] + self.params.exploration * spread
 
     def _sample(self, nodes: IntArray, rng: np.random.Generator) -> tuple[IntArray, FloatArray]:
         """Parents [n] and sound segments [n, horizon + 1, 2] out of them, one batch over nodes × scales."""
@@ -115,23 +117,22 @@ class _Search(LegSearch):
         return parents[keep], segments[keep]
 
     def _grow(self, parents: IntArray, segments: FloatArray) -> IntArray:
-        """Append the segments as children, value them and back their values up; returns their rows."""
+        """Append the segments as children and value them; returns their rows."""
         tree, distance = self.tree, self.inputs.models.distance
         codes = distance.encode(segments[:, 1:].reshape(-1, 2)).reshape(len(segments), tree.horizon, -1)
         cost = tree.cost[parents] + distance.between(tree.codes[parents], codes[:, -1])
         rows = tree.append(Representatives(parents, segments, codes, np.ones(len(parents)), cost))
-        value = np.clip(2.0 - self._expected_total(cost, segments[:, -1]) / self.expected, 0.0, 1.0)
+        value = np.maximum(0.0, 2.0 - self._expected_total(cost, segments[:, -1]) / self.expected)
         self.visits = np.concatenate([self.visits, np.ones(len(rows))])
-        self.total = np.concatenate([self.total, value])
-        for parent, gain in zip(parents, value, strict=True):
-            self._back_up(int(parent), float(gain))
+        self.best = np.concatenate([self.best, value])
         self.segments.append(segments)
         return rows
 
-    def _back_up(self, node: int, value: float) -> None:
+    def _back_up(self, node: int) -> None:
+        """From a node up to the root: one more visit, and the best that its children now promise."""
         while node >= 0:
             self.visits[node] += 1
-            self.total[node] += value
+            self.best[node] = self.best[self.tree.parent == node].max(initial=0.0)
             node = int(self.tree.parent[node])
 
     def _expected_total(self, cost: FloatArray, places: FloatArray) -> FloatArray:

@@ -1,0 +1,98 @@
+"""What is special about each method, on fakes."""
+
+import numpy as np
+import pytest
+from fakes import BLOCK, StraightSampler
+from peer_cases import make_inputs
+
+from chronoforest.errors import InvalidParameter
+from chronoforest.peers.compositional import Compositional, CompositionalParams
+from chronoforest.peers.diffusion_replan import DiffusionReplan, ReplanParams
+from chronoforest.peers.legs import arrival
+from chronoforest.peers.tree_single import TreeParams, TreeSingle
+
+SOURCE, TARGET = np.array([3.0, 3.0]), np.array([17.0, 3.0])
+
+
+def searched(method, source=SOURCE, target=TARGET, num_rounds=100, seed=0):
+    search, rng = method.begin(source, target), np.random.default_rng(seed)
+    for _ in range(num_rounds):
+        if not search.is_open:
+            break
+        search.advance(rng)
+    return search
+
+
+def test_the_earliest_frame_near_the_target_is_the_arrival():
+    inputs = make_inputs()
+    line = np.linspace(SOURCE, TARGET, 57)
+    reached = arrival(np.stack([line + np.array([0.0, 5.0]), line]), TARGET - np.array([5.0, 0.0]), inputs)
+    assert (reached.row, reached.frame) == (1, 34)
+    assert reached.gap == pytest.approx(inputs.params.search.meeting_steps, abs=2.6)
+    assert arrival(line[None], TARGET + np.array([0.0, 5.0]), inputs) is None
+
+
+def test_a_chain_keeps_its_share_of_every_segment_but_the_last():
+    inputs = make_inputs()
+    search = searched(DiffusionReplan(inputs, ReplanParams(kept_share=0.5)))
+    straight = np.linalg.norm(TARGET - SOURCE) / (0.5 * StraightSampler().longest)
+    assert straight - 2 <= search.num_expanded <= straight + 1
+    np.testing.assert_array_equal(search.found[[0, -1]], [SOURCE, TARGET])
+
+
+def test_a_chain_in_a_dead_end_gives_up_with_its_attempt():
+    search = searched(DiffusionReplan(make_inputs(BLOCK), ReplanParams(scales=(16.0,), max_segments=9)),
+                      np.array([3.0, 10.0]), np.array([17.0, 10.0]))  # fmt: skip
+    assert search.found is None
+    assert search.is_spent
+    assert search.num_expanded == 9
+    assert search.attempt[-1, 0] < BLOCK[0][0]
+
+
+def test_chains_get_a_segment_more_with_every_failure():
+    inputs = make_inputs(((7.0, 0.5), (13.0, 19.5)))
+    search = searched(
+        Compositional(inputs, CompositionalParams(steps_per_segment=60.0, tries=2, max_rounds=5))
+    )
+    assert inputs.chains.asked == [3, 3, 4, 4, 5]
+    assert search.found is None
+    assert search.is_spent
+    np.testing.assert_array_equal(search.attempt[[0, -1]], [SOURCE, TARGET])
+
+
+def test_a_tree_expands_the_promising_side_more_often():
+    inputs = make_inputs(sampler=StraightSampler(longest=2.4))
+    search = searched(TreeSingle(inputs, TreeParams(scales=(0.0, 16.0), num_expand=1, exploration=0.05)))
+    assert search.found is not None
+    expanded = np.unique(search.tree.parent[1:])
+    gained = search.tree.state[expanded[1:], 0] - SOURCE[0]
+    assert (gained > 0).mean() > 0.7
+
+
+def test_exploration_spreads_the_tree():
+    inputs = make_inputs(BLOCK)
+    spread = {}
+    for weight in (0.0, 5.0):
+        params = TreeParams(scales=(0.0, 16.0), exploration=weight, max_expanded=30)
+        search = searched(TreeSingle(inputs, params), np.array([3.0, 10.0]), np.array([18.0, 19.0]), 10)
+        spread[weight] = len(np.unique(search.tree.parent[search.tree.parent >= 0]))
+    assert spread[5.0] > spread[0.0]
+
+
+@pytest.mark.parametrize(
+    ("params", "values"),
+    [
+        (ReplanParams, {"num_samples": 0}),
+        (ReplanParams, {"scales": (-1.0,)}),
+        (ReplanParams, {"kept_share": 1.5}),
+        (CompositionalParams, {"tries": 0}),
+        (CompositionalParams, {"steps_per_segment": 0.0}),
+        (TreeParams, {"scales": ()}),
+        (TreeParams, {"num_expand": 0}),
+        (TreeParams, {"exploration": -0.5}),
+    ],
+)
+def test_bad_values_are_refused_with_the_value(params, values):
+    with pytest.raises(InvalidParameter) as refused:
+        params(**values)
+    assert str(next(iter(values.values()))) in str(refused.value)
