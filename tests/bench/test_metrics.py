@@ -44,6 +44,24 @@ def test_one_value_proves_nothing_and_none_is_nan():
     assert np.isnan([metrics.mean([]).value, metrics.wilson(0, 0).value, metrics.median([])]).all()
 
 
+@pytest.mark.parametrize(("num_events", "low", "high"), [(0, 0.0, 3.68888), (3, 0.61867, 8.76727)])
+def test_rates_have_the_exact_poisson_interval(num_events, low, high):
+    estimate = metrics.rate(num_events, 1.0)
+    assert estimate.value == num_events
+    assert (estimate.low, estimate.high) == pytest.approx((low, high), abs=1e-5)
+    assert metrics.rate(num_events, 10.0).high == pytest.approx(high / 10, abs=1e-5)
+    assert np.isnan(metrics.rate(0, 0.0).value)
+
+
+def test_pace_and_falls_are_counted_over_all_walks():
+    walks = [WalkFigures("none", 400, 0, 1.0, 0, 100.0), WalkFigures("fallen", 1000, 0, 1.0, 2, 50.0)]
+    trials = [Trial(CASE, None, walk) for walk in walks]
+    assert metrics.pace(trials).value == pytest.approx((0.25 + 0.05) / 2)
+    assert metrics.falls(trials).value == pytest.approx(2 / 1.4)
+    assert metrics.failures(trials) == {"fallen": 1}
+    assert np.isnan(metrics.pace([walked()]).value)
+
+
 def test_success_is_counted_at_both_caps_from_one_walk():
     trials = [walked(), walked(steps=1500), walked(steps=1000), walked("drift", 300)]
     assert metrics.success(trials, 1000).value == 0.5

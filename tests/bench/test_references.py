@@ -3,7 +3,15 @@ import time
 import numpy as np
 import pytest
 
-from chronoforest.bench.references import bfs_length, bfs_matrix, geodesic_matrix, geodesics, task_points
+from chronoforest.bench.references import (
+    REFERENCES,
+    bfs_length,
+    bfs_matrix,
+    centre_path,
+    geodesic_matrix,
+    geodesics,
+    task_points,
+)
 from chronoforest.envs.mazes import cell_centre, maze
 from chronoforest.envs.tasks import MAZES
 from chronoforest.errors import InvalidParameter, InvalidProblem
@@ -35,6 +43,38 @@ def test_cell_lengths_of_the_tasks():
     assert lengths("large") == [60, 76, 48, 56, 60]
     assert lengths("giant") == [120, 104, 120, 104, 68]
     assert lengths("teleport") == [92, 60, 56, 100, 108], "the ways that enter no portal"
+
+
+@pytest.mark.parametrize("name", MAZES)
+def test_ways_through_centres_join_free_neighbours_and_are_shortest(name):
+    world = maze(name)
+    for start, goal in task_points(world):
+        path = centre_path(world, start, goal)
+        np.testing.assert_array_equal(path[[0, -1]], [start, goal])
+        assert path_length(path) == bfs_length(world, start, goal)
+        np.testing.assert_array_equal(np.linalg.norm(np.diff(path, axis=0), axis=1), 4.0)
+        assert world.path_clearance(path) >= 2.0
+
+
+def test_ways_through_centres_begin_and_end_at_the_points_themselves():
+    start, goal = np.array([0.5, -0.5]), np.array([0.3, 8.7])
+    path = centre_path(GIANT, start, goal)
+    np.testing.assert_array_equal(path, [start, [0, 4], goal])
+    np.testing.assert_array_equal(centre_path(GIANT, start, -start), [start, -start])
+
+
+def test_where_there_is_no_way_there_is_no_path_through_centres():
+    trap = cell_centre(np.array(maze("teleport").portals_out[0]))
+    with pytest.raises(InvalidProblem, match="no way"):
+        centre_path(maze("teleport"), task_points(maze("teleport"))[0, 0], trap)
+
+
+@pytest.mark.parametrize("name", REFERENCES)
+def test_references_lead_from_start_to_goal_clear_of_walls(name):
+    for start, goal in task_points(GIANT) + np.array([0.9, -0.9]):
+        path = REFERENCES[name](GIANT, start, goal)
+        np.testing.assert_allclose(path[[0, -1]], [start, goal])
+        assert not GIANT.crosses_wall(path)
 
 
 def test_cell_lengths_follow_the_cells_of_points():

@@ -2,12 +2,21 @@ import json
 import os
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from fake_planner import FakePlanner
 
-from chronoforest.bench.run import read_trials, run_cases
+from chronoforest.bench.run import ShippedWalker, read_trials, run_cases
 from chronoforest.bench.suites import Case, make_cases
-from chronoforest.errors import BadResult, CannotWrite, ChronoForestError, InvalidParameter, UnknownPreset
+from chronoforest.errors import (
+    BadCheckpoint,
+    BadResult,
+    CannotWrite,
+    ChronoForestError,
+    InvalidParameter,
+    UnknownPreset,
+)
+from chronoforest.presets import get_preset
 
 GIANT = "pointmaze-giant-stitch-v0"
 CASES = make_cases(Case("pairs", GIANT, 0, 0), 6)
@@ -96,3 +105,18 @@ def test_bad_requests_say_what_is_wrong(tmp_path):
     with pytest.raises((CannotWrite, BadResult)):
         run_cases(CASES[:1], tmp_path / "file" / "trials.jsonl", load)
     assert os.listdir(tmp_path) == ["file"]
+
+
+def test_trackers_are_loaded_alone_and_by_name(tmp_path):
+    """The weights of the package hold the preset's own; another folder may hold others."""
+    walker = ShippedWalker()(GIANT, "default")
+    assert walker.execution == get_preset(GIANT).execution
+    assert walker.tracker(np.zeros(2), np.ones(2)).shape == (2,)
+    with pytest.raises(BadCheckpoint, match=r"tracker-bc\.safetensors; .* has tracker\.safetensors"):
+        ShippedWalker(tracker="bc")(GIANT, "default")
+    own = get_preset(GIANT).weights / "tracker.safetensors"
+    (tmp_path / "tracker-bc.safetensors").write_bytes(own.read_bytes())
+    again = ShippedWalker(tmp_path, "bc")(GIANT, "default").tracker
+    np.testing.assert_array_equal(again(np.zeros(2), np.ones(2)), walker.tracker(np.zeros(2), np.ones(2)))
+    with pytest.raises(BadCheckpoint, match=f"was trained for '{GIANT}'"):
+        ShippedWalker(tmp_path, "bc")(GIANT.replace("giant", "large"), "default")

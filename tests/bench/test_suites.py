@@ -23,8 +23,9 @@ def case(suite, **values):
     return Case(**{"suite": suite, "preset": GIANT, "task": 0, "episode": 0, **values})
 
 
-def test_stitch_runs_every_task_equally_often_and_in_turn():
-    cases = make_cases(case("stitch"), 3)
+@pytest.mark.parametrize("suite", ["stitch", "track"])
+def test_walked_suites_run_every_task_equally_often_and_in_turn(suite):
+    cases = make_cases(case(suite, reference="centres"), 3)
     assert [c.task for c in cases[:6]] == [1, 2, 3, 4, 5, 1]
     assert len(set(cases)) == 15
 
@@ -44,6 +45,7 @@ def test_seeds_differ_between_cases_but_not_between_variants():
     cases = make_cases(case("stitch"), 10)
     assert len({c.seeds for c in cases}) == len(cases)
     assert case("stitch", variant="single").seeds == case("stitch").seeds
+    assert case("track", tracker="bc", reference="centres", look_ahead=3.0).seeds == case("stitch").seeds
     assert case("stitch", seed=1).seeds != case("stitch").seeds
 
 
@@ -108,6 +110,8 @@ def test_order_problems_are_official_tasks_with_three_other_cells():
 def test_bad_requests_carry_what_was_asked():
     with pytest.raises(InvalidParameter, match=r"unknown suite 'sprint'.*stitch"):
         make_cases(case("sprint"), 1)
+    with pytest.raises(InvalidParameter, match=r"unknown reference 'straight'; available: centres, geodesic"):
+        make_cases(case("track", reference="straight"), 1)
     with pytest.raises(InvalidParameter, match="episodes must be at least 1, got 0"):
         make_cases(case("stitch"), 0)
     with pytest.raises(InvalidParameter, match="got 1 agents and 90 waypoints"):

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from fake_planner import FakePlanner
 
+from chronoforest.bench.references import REFERENCES, task_points
 from chronoforest.bench.suites import Case
-from chronoforest.bench.trials import Trial, measure_plan, run_case
+from chronoforest.bench.trials import Trial, Walker, measure_plan, run_case
 from chronoforest.envs.mazes import maze
 from chronoforest.errors import InvalidProblem
-from chronoforest.types import Problem
+from chronoforest.types import Problem, path_length
 
 GIANT = "pointmaze-giant-stitch-v0"
 
@@ -44,6 +45,40 @@ def test_trials_load_back(planner):
         trial = run_case(case, planner)
         assert Trial.from_json(trial.to_json()) == trial
         assert "\n" not in trial.to_json()
+
+
+@pytest.mark.parametrize("reference", REFERENCES)
+def test_a_reference_path_is_followed_to_its_end_without_a_plan(planner, reference):
+    num_asked = len(planner.asked)
+    trial = run_case(Case("track", GIANT, 5, 0, reference=reference), planner)
+    assert len(planner.asked) == num_asked
+    assert trial.plan is None
+    assert trial.walk.success_within(1000)
+    assert trial.walk.num_falls == 0
+    length = path_length(REFERENCES[reference](maze("giant"), *task_points(maze("giant"))[4]))
+    assert abs(trial.walk.units - length) < 5
+    assert Trial.from_json(trial.to_json()) == trial
+
+
+def test_a_tracker_that_cannot_follow_runs_out_of_steps_where_it_stopped(planner):
+    resting = Walker(lambda observation, subgoal: np.zeros(2), planner.execution)
+    walk = run_case(Case("track", GIANT, 5, 0, reference="centres"), resting).walk
+    assert (walk.cause, walk.steps, walk.units) == ("out of steps", 1000, 0.0)
+
+
+def test_the_lead_of_the_subgoal_is_part_of_a_track_case(planner):
+    seen = []
+
+    def watch(observation, subgoal):
+        seen.append(np.linalg.norm(subgoal))
+        return planner.tracker(observation, subgoal)
+
+    for look_ahead in (None, 2.5):
+        case = Case("track", GIANT, 5, 0, reference="centres", look_ahead=look_ahead)
+        run_case(case, Walker(watch, planner.execution))
+        expected = look_ahead or planner.execution.look_ahead
+        assert seen[0] == pytest.approx(expected, abs=0.01)
+        seen.clear()
 
 
 def test_the_order_suite_tells_right_from_wrong_orders(planner):

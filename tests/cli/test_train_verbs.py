@@ -1,5 +1,6 @@
 """Every training verb on a tiny budget: networks and recordings that a test can afford."""
 
+import numpy as np
 import pytest
 from tiny import PARAMS, flat_arrays, make_episodes
 
@@ -65,6 +66,30 @@ def test_a_verb_writes_its_model_prints_its_figures_and_how_to_repeat_it(verb, d
     card = checkpoint.read(store.model_path(tmp_path, verb), verb)[1]
     assert card["command"] == f"chronoforest train {verb} --preset {NAME} --steps 4 --batch 8"
     assert not store.model_path(tmp_path, "denoiser").exists()
+
+
+def test_another_tracker_is_kept_beside_the_presets_own(trained, data, tmp_path, capsys):
+    for kind in ("density", "distance", "denoiser", "tracker"):
+        store.model_path(tmp_path, kind).write_bytes(store.model_path(trained, kind).read_bytes())
+    own = store.model_path(tmp_path, "tracker").read_bytes()
+    assert main(command("tracker", data, tmp_path, "--tracker", "bc")) == 0
+    assert "tracker-bc.safetensors: held_out_action_error" in capsys.readouterr().out
+    card = checkpoint.read(store.model_path(tmp_path, "tracker-bc"), "tracker")[1]
+    assert card["command"] == f"chronoforest train tracker --preset {NAME} --tracker bc --steps 4 --batch 8"
+    assert store.model_path(tmp_path, "tracker").read_bytes() == own
+    cloned, weighted = (load_planner(NAME, weights=tmp_path, tracker=name) for name in ("bc", None))
+    place = np.full(2, 5.0)
+    assert not np.allclose(cloned.tracker(place, place), weighted.tracker(place, place))
+    with pytest.raises(
+        BadCheckpoint, match=r"tracker-diffusion-ql\.safetensors; .* has tracker\.safetensors"
+    ):
+        load_planner(NAME, weights=tmp_path, tracker="diffusion-ql")
+
+
+def test_an_unknown_tracker_is_refused_before_it_trains(data, tmp_path, capsys):
+    assert main(command("tracker", data, tmp_path, "--tracker", "sac")) == 2
+    assert "unknown tracker 'sac'; available: awr, bc, diffusion-ql" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_denoiser_wants_its_density_first(data, tmp_path, capsys):

@@ -4,7 +4,7 @@ import pytest
 from fake_planner import FakePlanner
 from rich.console import Console
 
-from chronoforest.bench.suites import Case, make_cases
+from chronoforest.bench.suites import SUITES, Case, make_cases
 from chronoforest.bench.trials import Trial, run_case
 from chronoforest.report.tables import bench_table
 
@@ -16,9 +16,9 @@ def planner():
     return FakePlanner(GIANT)
 
 
-@pytest.mark.parametrize("suite", ["stitch", "pairs", "multi", "order"])
+@pytest.mark.parametrize("suite", SUITES)
 def test_every_suite_has_a_table(planner, suite):
-    cases = make_cases(Case(suite, GIANT, 0, 0), 1)
+    cases = make_cases(Case(suite, GIANT, 0, 0, reference="centres"), 1)
     table = bench_table(suite, [run_case(case, planner) for case in cases], "a title")
     assert all(len(row) == len(table.header) for row in table.rows)
     assert table.rows[-1][0] == f"all ({len(cases)})"
