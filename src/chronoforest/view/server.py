@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -229,4 +229,5 @@ def serve(stage: Stage, listener: socket.socket, on_ready: Callable[[str], None]
         timeout_graceful_shutdown=1,
     )
     on_ready(f"http://{LOOPBACK}:{port}/")
-    uvicorn.Server(config).run(sockets=[listener])
+    with suppress(KeyboardInterrupt):
+        uvicorn.Server(config).run(sockets=[listener])

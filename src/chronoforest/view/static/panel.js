@@ -83,7 +83,8 @@ function routeLine({ order, isMet }, agent, isFlip) {
 
 function showOutcome(run, round) {
   const [text, kind] = outcome(run, round);
-  $("outcome").textContent = text;
+  const isEarlier = run?.plan && round !== run.rounds.at(-1);
+  $("outcome").textContent = isEarlier && text ? `In the end: ${text}` : text;
   $("outcome").className = `hint ${kind}`;
 }
 
@@ -91,8 +92,8 @@ function outcome(run, round) {
   if (!run) return ["", ""];
   if (run.isStale) return ["The problem has changed since this plan.", ""];
   if (!run.plan) return [round?.isFlip ? "The order flipped in this round." : "", ""];
-  if (run.plan.complete) return [`Complete: ${run.plan.length.toFixed(1)} units in all.`, "good"];
-  return [`Incomplete; unmet: ${run.plan.unmet.map((pair) => pair.join(" → ")).join(", ")}.`, "bad"];
+  if (run.plan.complete) return [`Complete, ${run.plan.length.toFixed(1)} units in all.`, "good"];
+  return [`Incomplete, unmet: ${run.plan.unmet.map((pair) => pair.join(" → ")).join(", ")}.`, "bad"];
 }
 
 /** What may be pressed, and the state in words. */
