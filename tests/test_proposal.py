@@ -46,7 +46,7 @@ def test_thin_recordings_count_as_one_way_to_be_safe():
 
 
 def test_jumps_make_a_world_irreversible_and_lucky():
-    episodes = ring_episodes(num_episodes=200, is_one_way=False)
+    episodes = ring_episodes(num_episodes=200, is_one_way=False, num_actions=3)
     places = episodes.observations.copy()
     places[::8, 20:] += 60.0
     jumping = Episodes(places, episodes.actions)
@@ -54,6 +54,9 @@ def test_jumps_make_a_world_irreversible_and_lucky():
     assert not values["planner.is_reversible"]
     assert not values["planner.search.junction.is_one_way"]
     assert values["planner.search.uncertainty_weight"] == 10.0
+    assert not values["models.distance.acts_by_moving"]
+    assert values["models.distance.action_dim"] == 3
+    assert values["models.distance.backup"] == 1
 
 
 LENGTHS = (
@@ -83,13 +86,13 @@ def test_lengths_follow_the_unit_and_durations_do_not():
         assert millimetres[name] == pytest.approx(metres[name], rel=0.02), name
 
 
-def test_without_actions_what_a_step_moved_stands_in():
+def test_there_is_a_tracker_only_with_actions_and_recorded_actions_count_only_with_luck():
     values = proposed(ring_episodes())
     assert values["models.distance.acts_by_moving"]
     assert not any(name.startswith("models.tracker") for name in values)
     values = proposed(ring_episodes(num_actions=3))
-    assert not values["models.distance.acts_by_moving"]
-    assert values["models.tracker.action_dim"] == values["models.distance.action_dim"] == 3
+    assert values["models.tracker.action_dim"] == 3
+    assert values["models.distance.action_dim"] == 2
 
 
 def test_recordings_that_stand_still_or_are_too_short_are_refused():

@@ -23,6 +23,7 @@ from chronoforest.types import BoolArray, FloatArray, IntArray
 NUM_FRAMES = 40  # of a segment, as in the mazes
 FRAMES_PER_TOKEN = 10
 EXEC_SCALE = 0.2  # d_exec per step
+NUM_BACKUPS = 30  # of the distance, to what is far
 NUM_PROBES = 2000  # places at which neighbours are looked for
 ONE_WAY_SHARE = 0.15  # of the places that can be judged
 LEAST_EVIDENCE = 8  # recordings that pass a place one way before none the other way means anything
@@ -148,6 +149,21 @@ class Statistics:
         """Steps that count as far: about half of what crossing the world takes, all of it where one-way."""
         return 0.6 * self.diagonal / self.step * (2.0 if self.is_one_way else 1.0)
 
+    @property
+    def num_actions(self) -> int:
+        """Numbers per recorded action."""
+        return int(self.episodes.actions.shape[2])
+
+    @property
+    def acts_by_moving(self) -> bool:
+        """Whether what was moved may stand in for the action: always, except where jumps make it luck."""
+        return not (self.has_luck and self.episodes.has_actions)
+
+    @property
+    def backup(self) -> int:
+        """Steps per backup of the distance; a recorded action says nothing about more than its own step."""
+        return max(1, round(self.far / NUM_BACKUPS)) if self.acts_by_moving else 1
+
     @cached_property
     def _headings(self) -> tuple[FloatArray, BoolArray]:
         """[N, 2] unit direction in which every row moves over one frame, and [N] whether it really does."""
@@ -197,63 +213,64 @@ def propose(episodes: Episodes, data: str) -> list[Setting]:
 
 
 def _settings(found: Statistics) -> Iterator[tuple[str, Value, str]]:
-    yield from _model_settings(found)
-    yield from _search_settings(found)
-    yield from _walking_settings(found)
+    for part in (
+        _window_settings,
+        _distance_settings,
+        _density_settings,
+        _tracker_settings,
+        _search_settings,
+        _walking_settings,
+    ):
+        yield from part(found)
 
 
-def _model_settings(found: Statistics) -> Iterator[tuple[str, Value, str]]:
-    num_steps, step, jump = found.episodes.num_steps, found.step, found.jump
-    is_directed = not found.is_reversible
-    has_actions = found.episodes.has_actions
-    yield "models.window.stride", found.stride, f"episodes of {num_steps} rows: about {NUM_FRAMES} frames"
+def _window_settings(found: Statistics) -> Iterator[tuple[str, Value, str]]:
+    num_rows = found.episodes.num_steps
+    yield "models.window.stride", found.stride, f"episodes of {num_rows} rows: about {NUM_FRAMES} frames"
     yield "models.window.horizon", found.horizon, f"frames in an episode, whole tokens of {FRAMES_PER_TOKEN}"
     yield "models.window.max_late", round(0.4 * found.span), f"0.4 of a segment of {found.span} steps"
-    yield "models.distance.is_directed", is_directed, _direction_reason(found)
-    yield (
-        "models.distance.acts_by_moving",
-        not has_actions,
-        ("actions were recorded" if has_actions else "no actions were recorded: what a step moved stands in"),
-    )
-    yield "models.distance.action_dim", found.episodes.actions.shape[2] or 2, "numbers per action"
-    yield (
-        "models.distance.discount",
-        1 - 1 / found.far,
-        f"1 − 1/{found.far:.0f}: {found.far:.0f} steps are far",
-    )
-    yield "models.distance.reach", 4 * found.far, "4 × far, in steps"
-    yield (
-        "models.distance.shortest_period",
-        7.5 * found.room,
-        f"7.5 × the room of {found.room:.3g} beside ways",
-    )
+
+
+def _distance_settings(found: Statistics) -> Iterator[tuple[str, Value, str]]:
+    is_moving, backup, far = found.acts_by_moving, found.backup, found.far
+    why = "no jumps" if found.episodes.has_actions else "no actions were recorded"
+    moves = f"{why}: what was moved stands in for the action" if is_moving else "jumps: luck is no choice"
+    yield "models.distance.is_directed", not found.is_reversible, _direction_reason(found)
+    yield "models.distance.acts_by_moving", is_moving, moves
+    yield "models.distance.action_dim", 2 if is_moving else found.num_actions, "numbers per action"
+    yield "models.distance.move_unit", backup * found.step, f"{backup} steps of {found.step:.3g}"
+    yield "models.distance.backup", backup, f"far in about {NUM_BACKUPS} backups"
+    yield "models.distance.discount", 1 - backup / far, f"1 − {backup}/{far:.0f}: {far:.0f} steps are far"
+    yield "models.distance.reach", 4 * far, "4 × far, in steps"
+    yield "models.distance.shortest_period", 7.5 * found.room, f"7.5 × the room of {found.room:.3g}"
     yield "models.distance.longest_period", found.diagonal, "the diagonal of the world"
-    yield "models.goals.discount", 1 - 2 / found.far, "goals half as far ahead, on average"
-    if is_directed:
+    yield "models.goals.discount", 1 - 2 * backup / far, "goals half as far ahead, on average"
+    if not found.is_reversible:
         yield "models.goals.future_share", 0.55, "directed: a little less, to make place for"
         yield "models.goals.current_share", 0.1, "goals that are reached, where a directed distance learns 0"
-    yield "models.calibration.local_window", found.far / 4, "far / 4, in steps"
-    yield "models.calibration.arrival_radius", 5 * step, f"5 steps of {step:.3g}"
-    yield "models.calibration.jump", jump, f"5 × the 99 % quantile of step lengths, {jump / 5:.3g}"
-    yield (
-        "models.density.bandwidth",
-        found.bandwidth,
-        (f"the larger of 0.75 steps and 1.5 × the {found.spacing:.2g} to the next recording"),
-    )
+    yield "models.calibration.local_window", far / 4, "far / 4, in steps"
+    yield "models.calibration.arrival_radius", 5 * found.step, f"5 steps of {found.step:.3g}"
+    yield "models.calibration.jump", found.jump, f"5 × the 99 % quantile of steps, {found.jump / 5:.3g}"
+
+
+def _density_settings(found: Statistics) -> Iterator[tuple[str, Value, str]]:
+    why = f"the larger of 0.75 steps and 1.5 × the {found.spacing:.2g} to the next recording"
+    yield "models.density.bandwidth", found.bandwidth, why
     yield "models.density.cell", found.bandwidth / 3, "bandwidth / 3"
-    yield "models.density.jump", jump, "as above"
-    yield "models.density.hazard_radius", 2.5 * step, "2.5 steps"
-    if has_actions:
-        yield (
-            "models.tracker.observation_dim",
-            found.episodes.observations.shape[2],
-            "numbers per observation",
-        )
-        yield "models.tracker.action_dim", found.episodes.actions.shape[2], "numbers per action"
-        yield "models.tracker.nearest", found.stride, "one frame ahead"
-        yield "models.tracker.farthest", 6 * found.stride, "6 frames ahead"
-        yield "models.tracker.radius", 2.5 * step, "2.5 steps"
-        yield "models.tracker.largest_subgoal", 20 * step, "20 steps"
+    yield "models.density.jump", found.jump, "as above"
+    yield "models.density.hazard_radius", 2.5 * found.step, "2.5 steps"
+
+
+def _tracker_settings(found: Statistics) -> Iterator[tuple[str, Value, str]]:
+    if not found.episodes.has_actions:
+        return
+    num_observed = found.episodes.observations.shape[2]
+    yield "models.tracker.observation_dim", num_observed, "numbers per observation"
+    yield "models.tracker.action_dim", found.num_actions, "numbers per action"
+    yield "models.tracker.nearest", found.stride, "one frame ahead"
+    yield "models.tracker.farthest", 6 * found.stride, "6 frames ahead"
+    yield "models.tracker.radius", 2.5 * found.step, "2.5 steps"
+    yield "models.tracker.largest_subgoal", 20 * found.step, "20 steps"
 
 
 def _search_settings(found: Statistics) -> Iterator[tuple[str, Value, str]]:
@@ -268,11 +285,8 @@ def _search_settings(found: Statistics) -> Iterator[tuple[str, Value, str]]:
     yield "planner.stride", found.stride, "as in models.window"
     yield "planner.anchor_tolerance", 0.45 * room, "0.45 × the room"
     yield "planner.search.meeting_radius", EXEC_SCALE * 1.2 * found.stride, "1.2 frames, in d_exec = 0.2 d"
-    yield (
-        "planner.search.uncertainty_weight",
-        10.0 if found.has_luck else 0.1,
-        (f"{100 * found.jump_share:.1f} % of the episodes jump; 10 where luck matters, else 0.1"),
-    )
+    luck = f"{100 * found.jump_share:.1f} % of the episodes jump; 10 where luck matters, else 0.1"
+    yield "planner.search.uncertainty_weight", 10.0 if found.has_luck else 0.1, luck
     yield "planner.search.junction.scales", (push, 0.0), "1.35 × what a segment covers, and unguided"
     yield "planner.search.junction.progress", EXEC_SCALE * 0.1 * span, "a tenth of a segment"
     yield "planner.search.junction.overlap", EXEC_SCALE * 0.1 * span, "a tenth of a segment"

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from chronoforest.data.goals import GoalParams, draw_transitions
+from chronoforest.data.goals import GoalParams, draw_transitions, thinned
 from chronoforest.errors import InvalidParameter
 
 NUM_EPISODES, NUM_STEPS = 50, 200
@@ -69,3 +69,12 @@ def test_without_future_or_current_goals_every_state_of_every_recording_may_be_o
 def test_parameters_out_of_range_are_refused(broken):
     with pytest.raises(InvalidParameter, match="got"):
         GoalParams(**broken)
+
+
+def test_thinned_recordings_keep_every_row_that_fills_one_and_their_order():
+    tracks = torch.arange(2 * 11).reshape(2, 11, 1)
+    thin = thinned(tracks, 3)
+    assert thin.shape == (6, 3, 1)
+    assert (torch.diff(thin, dim=1) == 3).all()
+    assert sorted(thin[0::2].flatten().tolist()) == list(range(9))
+    assert torch.equal(thinned(tracks, 1), tracks)

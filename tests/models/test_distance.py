@@ -156,7 +156,15 @@ def test_learning_lowers_the_loss_and_moves_only_what_is_trained(averages_luck, 
 
 
 @pytest.mark.parametrize(
-    "broken", [{"discount": 1.0}, {"expectile": 0.4}, {"expectile": 1.0}, {"reach": 0.0}]
+    "broken",
+    [
+        {"discount": 1.0},
+        {"expectile": 0.4},
+        {"expectile": 1.0},
+        {"reach": 0.0},
+        {"backup": 0},
+        {"move_unit": 0.0},
+    ],
 )
 def test_parameters_out_of_range_are_refused(broken):
     with pytest.raises(InvalidParameter, match=str(next(iter(broken.values())))):
@@ -178,3 +186,10 @@ def test_only_a_directed_distance_lets_one_gain_for_free(is_directed):
     below = (target[..., -1:, :] - 1.0).expand_as(target)
     assert (net.norms(below, target).max() < 0.01) == is_directed
     assert net.norms(below + 2.0, target).min() > 1.0
+
+
+def test_a_backup_of_several_steps_counts_and_reaches_as_many_times_farther():
+    norms = torch.tensor([[3.0, 5.0], [1e6, 1e6]])
+    single, several = (make_distance(backup=k, reach=100.0 * k).net for k in (1, 4))
+    torch.testing.assert_close(several.to_steps(norms), 4 * single.to_steps(norms))
+    assert several.to_steps(norms)[1] == pytest.approx(400.0, rel=1e-3)

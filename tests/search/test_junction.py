@@ -159,3 +159,42 @@ def test_a_hop_longer_than_any_recording_is_a_jump():
 def test_parameters_out_of_range_are_refused(broken):
     with pytest.raises(InvalidParameter, match="got"):
         JunctionParams(**broken)
+
+
+class OneWayDistance(EuclideanDistance):
+    """East is as near as it looks; west is a detour of 1000 steps."""
+
+    def between(self, source_codes, target_codes):
+        steps = super().between(source_codes, target_codes)
+        return np.where(target_codes[:, 0] < source_codes[:, 0] - 1e-9, steps + 1000.0, steps)
+
+    def pairwise(self, source_codes, target_codes):
+        rows = [
+            self.between(np.repeat(row[None], len(target_codes), 0), target_codes) for row in source_codes
+        ]
+        return np.array(rows).reshape(len(source_codes), len(target_codes))
+
+
+@pytest.mark.parametrize("is_incoming", [False, True])
+def test_where_ways_are_one_way_only_the_direction_of_travel_must_be_continuous(is_incoming):
+    class Along:
+        """Straight on in the direction of travel: east out of an anchor, from the west into one."""
+
+        horizon = 12
+
+        def __call__(self, query, rng):
+            tails = np.stack([np.full(len(query), 5.0), rng.uniform(-0.5, 0.5, len(query))], axis=1)
+            share = np.linspace(0.0, 1.0, self.horizon + 1)[None, :, None]
+            return query.boundary[:, None] + (-1 if is_incoming else 1) * share * tails[:, None]
+
+    for is_one_way in (False, True):
+        tree = tree_at(10.0, 3.0, distance=OneWayDistance(), is_incoming=is_incoming)
+        looked_ahead([Leaf(tree, 0, np.array([[12.0, 3.0]]))], Along(), JunctionParams(is_one_way=is_one_way))
+        assert (len(tree.representatives) > 0) == is_one_way
+
+
+def test_endpoints_along_one_lane_are_one_cluster_where_ways_are_one_way():
+    tree = tree_at(0.0, 0.0, distance=OneWayDistance())
+    tails = np.array([[5.0, 0.0], [5.5, 0.0], [6.0, 0.0]])
+    assert len(set(cluster(tree, tails, JunctionParams()))) == 3
+    assert len(set(cluster(tree, tails, JunctionParams(is_one_way=True)))) == 1

@@ -61,6 +61,12 @@ def draw_transitions(
     )
 
 
+def thinned(values: torch.Tensor, stride: int) -> torch.Tensor:
+    """[E, T, D] → [E · stride, T // stride, D]: every `stride`-th row, once from each of the first rows."""
+    num_rows = values.shape[1] // stride
+    return torch.cat([values[:, first::stride][:, :num_rows] for first in range(stride)])
+
+
 def displacements(tracks: torch.Tensor, longest: float) -> torch.Tensor:
     """[E, T, D] → [E, T, D] what every step moved, as a stand-in for actions; 0 at the end of a recording
     and where a step is longer than `longest`: where a jump ends is luck, not a choice."""

@@ -15,7 +15,7 @@ import torch
 from torch import nn
 
 from chronoforest.data.episodes import Episodes
-from chronoforest.data.goals import GoalParams, displacements, draw_transitions
+from chronoforest.data.goals import GoalParams, displacements, draw_transitions, thinned
 from chronoforest.data.scaling import Scaling
 from chronoforest.data.windows import WindowParams
 from chronoforest.errors import BadDataset, InvalidParameter
@@ -82,7 +82,9 @@ class ModelParams:
                 self.denoiser_training, num_steps=9000, batch=128, learning_rate=1.5e-3, average_rate=0.003
             ),
             distance=replace(self.distance, width=64),
-            distance_training=replace(self.distance_training, num_steps=14_000, batch=256),
+            distance_training=replace(
+                self.distance_training, num_steps=14_000, batch=256, learning_rate=1e-3, average_rate=0.04
+            ),
             tracker_training=replace(self.tracker_training, num_steps=3000, batch=256),
         )
 
@@ -163,9 +165,10 @@ def fit_distance_model(recordings: Recordings, params: ModelParams, run: Run) ->
     torch.manual_seed(params.distance_training.seed)
     learner = DistanceLearner(params.distance, Scaling.fit(recordings.train.xy)).to(run.device)
     _start_from(run, "distance", learner.value, learner.value_average)
-    tracks, actions = _on_device(recordings.train, run.device)
+    backup = params.distance.backup
+    tracks, actions = (thinned(values, backup) for values in _on_device(recordings.train, run.device))
     if params.distance.acts_by_moving:
-        actions = displacements(tracks, params.density.jump)
+        actions = displacements(tracks, backup * params.density.jump) / params.distance.move_unit
     loss = compiled(learner.loss, run.device)
 
     def draw_loss() -> torch.Tensor:
