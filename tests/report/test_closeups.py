@@ -50,16 +50,16 @@ def test_the_first_library_that_works_is_taken(story, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("script", "reason"),
+    ("script", "reason", "patience"),
     [
-        ("sys.exit('no such display')", "egl: no such display; osmesa: no such display"),
-        ("os.abort()", "egl: ended with status -6"),
-        ("time.sleep(60)", "egl: ended with status -9"),
+        ("sys.exit('no such display')", "egl: no such display; osmesa: no such display", 60.0),
+        ("os.abort()", "egl: ended with status -6", 60.0),
+        ("time.sleep(60)", "egl: ended with status -9", 0.5),
     ],
     ids=["error", "crash", "hang"],
 )
-def test_where_nothing_renders_ants_are_drawn(story, monkeypatch, script, reason):
-    monkeypatch.setattr(closeups, "FIRST_PICTURE", 1.0)
+def test_where_nothing_renders_ants_are_drawn(story, monkeypatch, script, reason, patience):
+    monkeypatch.setattr(closeups, "FIRST_PICTURE", patience)
     studio_that(monkeypatch, script)
     with Closeups(story) as view:
         taken = [view.take(step) for step in STEPS]

@@ -20,6 +20,22 @@ def test_an_ant_that_stands_keeps_its_last_heading():
     np.testing.assert_allclose(headings, -90.0, atol=1e-6)
 
 
+def test_the_camera_goes_through_portals_with_the_ant():
+    before = np.stack([np.arange(50) * 0.4, np.zeros(50)], axis=1)
+    after = np.array([40.0, 20.0]) - before
+    centres, headings = camera_path(np.concatenate([before, after]))
+    np.testing.assert_allclose(centres[49], before[-1], atol=1.0)
+    np.testing.assert_allclose(centres[50], after[0], atol=1.0)
+    assert headings[49] == pytest.approx(0.0, abs=1e-6)
+    assert abs(headings[50]) == pytest.approx(180.0)
+
+
+def test_an_ant_that_never_moved_is_looked_at():
+    centres, headings = camera_path(np.array([[3.0, 4.0]]))
+    np.testing.assert_array_equal(centres, [[3.0, 4.0]])
+    assert headings.tolist() == [0.0]
+
+
 def test_the_path_shown_is_the_latest_plan():
     paths = tuple(np.full((3, 2), float(k)) for k in range(3))
     actor = Actor(np.ones(3), np.zeros((9, 15)), paths, (2, 5), np.zeros(2))

@@ -29,6 +29,9 @@ STUDIO = [sys.executable, "-m", "chronoforest.report.studio"]
 VIEW = 6.0
 """Units across a drawn close-up."""
 
+THIN = 0.05
+"""Radius of the line behind an ant in a drawn close-up, in world units."""
+
 FIRST_PICTURE, WHOLE_FILM = 30.0, 120.0
 """Seconds that rendering may take before it counts as broken and the rest is drawn."""
 
@@ -130,7 +133,7 @@ class DrawnAnts:
     def take(self, step: int) -> list[Picture]:
         """The ants at a step; steps must not go back."""
         for agent, rollout in enumerate(self._story.rollouts):
-            paint_trail(self._scene, rollout, agent, self._painted, step)
+            paint_trail(self._scene, rollout, agent, self._painted, step, THIN)
         self._painted = step
         filmed = self._story.rollouts[: self._story.num_filmed]
         return [self._picture(rollout.xy[min(step, rollout.steps)], step) for rollout in filmed]

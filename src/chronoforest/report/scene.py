@@ -72,12 +72,14 @@ def draw_scene(
     return Scene(image[:height, :width].copy(), corner, 1.0 / float(unit[0] - corner[0]))
 
 
-def paint_trail(scene: Scene, rollout: Rollout, agent: int, before: int, now: int) -> None:
+def paint_trail(
+    scene: Scene, rollout: Rollout, agent: int, before: int, now: int, radius: float = TRAIL
+) -> None:
     """The steps since the last picture as a line, and a ring on every waypoint visited in them."""
     colour = rgb(pictures.agent_colour(agent))
     for start, end in pairwise(rollout.xy[before : now + 1]):
         if np.linalg.norm(end - start) <= JUMP:
-            stroke(scene.canvas, scene.pixel(start), scene.pixel(end), TRAIL * scene.scale, colour)
+            stroke(scene.canvas, scene.pixel(start), scene.pixel(end), radius * scene.scale, colour)
     for step, place in zip(rollout.visit_steps, rollout.visited, strict=True):
         if before < step <= now:
             stamp(scene.canvas, scene.pixel(place), BODY * scene.scale, WHITE)

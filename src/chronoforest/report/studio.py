@@ -26,6 +26,9 @@ ELEVATION, DISTANCE = -44.0, 5.6
 TURNING, FOLLOWING = 10.0, 2.0
 """How smoothly, in pictures, the camera turns with an ant and keeps up with it."""
 
+LEAP = 6.0
+"""An ant that is this many units away in the next picture went through a portal."""
+
 SIGHT = 12.0
 """What is farther than this from the camera's centre, in units, is left out."""
 
@@ -89,9 +92,20 @@ def shoot(shooting: Shooting) -> Iterator[Picture]:
 
 
 def camera_path(track: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Centres [T, 2] and headings [T] in degrees of a camera that follows a track [T, 2] without haste."""
+    """Centres [T, 2] and headings [T] in degrees of a camera that follows a track [T, 2] without haste.
+
+    It goes through portals with the ant instead of flying across the maze.
+    """
+    leaps = 1 + np.flatnonzero(np.linalg.norm(np.diff(track, axis=0), axis=1) > LEAP)
+    pieces = [_follow(piece) for piece in np.split(track, leaps)]
+    return np.concatenate([centres for centres, _ in pieces]), np.concatenate([turn for _, turn in pieces])
+
+
+def _follow(track: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """`camera_path` of a track without leaps."""
     centres = gaussian_filter1d(track, FOLLOWING, axis=0, mode="nearest")
-    moves = gaussian_filter1d(np.gradient(track, axis=0), TURNING, axis=0, mode="nearest")
+    moves = np.diff(track, axis=0, prepend=track[:1])
+    moves = gaussian_filter1d(moves, TURNING, axis=0, mode="nearest")
     is_moving = np.linalg.norm(moves, axis=1) > 1e-3
     latest = np.maximum.accumulate(np.where(is_moving, np.arange(len(track)), 0))
     return centres, np.degrees(np.arctan2(moves[latest, 1], moves[latest, 0]))
@@ -198,7 +212,7 @@ class _Studio:
         model.vis.quality.numslices, model.vis.quality.numstacks = 20, 8
         model.vis.quality.shadowsize, model.vis.quality.offsamples = 0, 0
         model.vis.global_.offheight, model.vis.global_.offwidth = self._shooting.shape
-        model.vis.headlight.ambient[:], model.vis.headlight.diffuse[:] = 0.35, 0.45
+        model.vis.headlight.ambient[:], model.vis.headlight.diffuse[:] = 0.3, 0.25
         grid = model.tex("grid")
         texels = model.tex_data[grid.adr[0] :][: grid.height[0] * grid.width[0] * 3].reshape(-1, 3)
         is_dark = texels[:, :1] < texels[:, :1].mean()
