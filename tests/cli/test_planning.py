@@ -131,7 +131,10 @@ def test_bench_refuses_bad_counts(tmp_path, capsys, planners):
     assert not planners
 
 
-def test_demo_shows_rounds_a_table_and_what_it_wrote(tmp_path, capsys):
+def test_demo_shows_rounds_a_table_and_what_it_wrote(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(
+        "chronoforest.cli.demo.PRESET", "pointmaze-giant-stitch-v0"
+    )  # the fake cannot walk ants
     assert main(["demo", "--out", str(tmp_path)]) == 0
     printed = capsys.readouterr().out
     assert "7/7" in printed

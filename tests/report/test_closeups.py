@@ -1,4 +1,5 @@
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -69,6 +70,14 @@ def test_where_nothing_renders_ants_are_drawn(story, monkeypatch, script, reason
         assert [picture.shape for picture in step] == [(*SHAPE, 3)] * 2
         assert is_drawn(step[0], 0)
         assert is_drawn(step[1], 1)
+
+
+def test_a_process_that_does_not_even_listen_is_no_studio(story, monkeypatch):
+    studio_that(monkeypatch, "")
+    monkeypatch.setattr(closeups, "STUDIO", [sys.executable, "-m", "chronoforest.report.nowhere"])
+    long_walk = replace(story, moments=[0] * 5000)  # more than a pipe holds
+    with Closeups(long_walk) as view:
+        assert "No module named chronoforest.report.nowhere" in view.note
 
 
 def test_a_crash_on_the_way_is_survived(story, monkeypatch):

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from threading import Timer
 from types import TracebackType
@@ -64,6 +65,9 @@ class Film:
             stderr=self._errors,
             env={**os.environ, **({"MUJOCO_GL": library} if library else {})},
         )
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._job, self._pictures = self._process.stdin, self._process.stdout
         self._watchdog = self._watch(FIRST_PICTURE)
         try:
             self._send(shooting)
@@ -84,7 +88,9 @@ class Film:
         self._watchdog.cancel()
         self._process.kill()
         self._process.wait()
-        self._errors.close()
+        for pipe in (self._job, self._pictures, self._errors):
+            with suppress(BrokenPipeError):
+                pipe.close()
 
     def _watch(self, seconds: float) -> Timer:
         """End the process when it takes longer than that, which makes every read from it return."""
@@ -94,18 +100,16 @@ class Film:
         return watchdog
 
     def _send(self, shooting: Shooting) -> None:
-        assert self._process.stdin is not None
         try:
-            pickle.dump(shooting, self._process.stdin)
-            self._process.stdin.close()
+            pickle.dump(shooting, self._job)
+            self._job.close()
         except OSError as error:
             raise WorkerDied(self._reason()) from error
 
     def _read(self) -> list[Picture]:
         """The pictures of one moment."""
-        assert self._process.stdout is not None
         num_bytes = int(np.prod(self._shape))
-        taken = [self._process.stdout.read(num_bytes) for _ in range(self._size)]
+        taken = [self._pictures.read(num_bytes) for _ in range(self._size)]
         if len(taken[-1]) < num_bytes:
             raise WorkerDied(self._reason())
         return [np.frombuffer(picture, np.uint8).reshape(self._shape) for picture in taken]
