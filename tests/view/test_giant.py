@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from test_page import Page
+from viewer_page import Page
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,6 @@
 """The page in a real browser: everything that a mouse and a keyboard can do on it."""
 
+import base64
 import json
 import math
 import statistics
@@ -10,13 +11,12 @@ from fakes import BLOCK, make_planner
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.support.ui import Select, WebDriverWait
+from selenium.webdriver.support.ui import Select
+from viewer_page import Page
 from viewer_service import SlowPlanner, running
 
 from chronoforest.result import load_result
 from chronoforest.view.jobs import JobLimits
-
-PATIENCE = 30.0
 
 FILL = """
 const [numAnchors, numNodes, numRounds, done] = arguments;
@@ -58,77 +58,6 @@ function frame(now) {
 }
 requestAnimationFrame(frame);
 """
-
-
-class Page:
-    """What a person does with the page, in one word each."""
-
-    def __init__(self, browser, service):
-        self.browser, self.service = browser, service
-
-    def open(self, fragment=""):
-        """Load the page anew; at the same address but for its fragment the browser would not."""
-        self.browser.get("about:blank")
-        self.browser.get(self.service.address + fragment)
-        self.until("return Boolean(window.viewer)")
-
-    def js(self, script, *arguments):
-        return self.browser.execute_script(script, *arguments)
-
-    def until(self, script, *arguments):
-        return WebDriverWait(self.browser, PATIENCE, 0.05).until(lambda _: self.js(script, *arguments))
-
-    def __getitem__(self, name):
-        return self.browser.find_element(By.ID, name)
-
-    @property
-    def map(self):
-        return self.browser.find_element(By.CSS_SELECTOR, "#pane-first canvas")
-
-    def text(self, name):
-        return self[name].text
-
-    def click(self, name):
-        self.js("arguments[0].scrollIntoView({block: 'center'})", self[name])
-        self[name].click()
-
-    def keys(self, *keys):
-        """Press keys on the map."""
-        self.js("arguments[0].focus()", self.map)
-        ActionChains(self.browser).send_keys(*keys).perform()
-
-    def problem(self):
-        return self.js("return viewer.problem.toJSON()")
-
-    def offset(self, place):
-        """A place of the world, relative to the middle of the map, as the mouse wants it."""
-        x, y = self.js("return viewer.panes[0].toScreen(arguments[0])", place)
-        size = self.map.size
-        return round(x - size["width"] / 2), round(y - size["height"] / 2)
-
-    def drag(self, source, target):
-        (x0, y0), (x1, y1) = self.offset(source), self.offset(target)
-        actions = ActionChains(self.browser, duration=20).move_to_element_with_offset(self.map, x0, y0)
-        actions.click_and_hold().move_by_offset((x1 - x0) // 2, (y1 - y0) // 2)
-        actions.move_by_offset(x1 - x0 - (x1 - x0) // 2, y1 - y0 - (y1 - y0) // 2).release().perform()
-
-    def plan(self):
-        self.click("plan")
-        self.until("return viewer.first?.isOver")
-
-    def severe(self):
-        """Errors on the console, but for those that answer a refused request."""
-        logs = self.browser.get_log("browser")
-        return [
-            log["message"] for log in logs if log["level"] == "SEVERE" and "status of 4" not in log["message"]
-        ]
-
-    def download(self, name):
-        path = self.browser.downloads / name
-        WebDriverWait(self.browser, PATIENCE, 0.05).until(
-            lambda _: path.is_file() and path.stat().st_size > 0
-        )
-        return path
 
 
 @pytest.fixture(scope="module")
@@ -297,7 +226,18 @@ def test_a_reload_keeps_the_problem(page):
     assert page.problem() == problem
 
 
-@pytest.mark.parametrize("fragment", ["#plan=%%%", "#plan=e30", "#plan=bnVsbA", "#elsewhere"])
+def fragment_of(request):
+    return "#plan=" + base64.urlsafe_b64encode(json.dumps(request).encode()).decode().rstrip("=")
+
+
+CROWD = {"starts": [[1, 1]], "goals": [[2, 2]], "waypoints": [[k / 10, 5] for k in range(63)]}
+
+
+@pytest.mark.parametrize(
+    "fragment",
+    ["#plan=%%%", "#plan=e30", "#plan=bnVsbA", "#elsewhere", fragment_of(CROWD)],
+    ids=["no base64", "empty", "null", "no plan", "too many anchors"],
+)
 def test_a_damaged_link_shows_an_example_and_says_so(page, fragment):
     page.open(fragment)
     assert "an example is shown" in page.text("alert-text")

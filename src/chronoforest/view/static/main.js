@@ -75,7 +75,7 @@ function openLink() {
 function linkedRequest() {
   if (location.hash.length < 2) return null;
   try {
-    const request = fromFragment(location.hash);
+    const request = fromFragment(location.hash, app.world.limits.anchors);
     if (request.preset && request.preset !== app.world.preset) {
       warn(`The link was made for ${request.preset}; this viewer serves ${app.world.preset}.`);
     }

@@ -58,8 +58,8 @@ export function toFragment(request) {
   return `#plan=${text.replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "")}`;
 }
 
-/** The inverse; throws a readable Error where the link is damaged. */
-export function fromFragment(fragment) {
+/** The inverse; throws a readable Error where the link is damaged or holds too many anchors. */
+export function fromFragment(fragment, maxAnchors) {
   const text = fragment.replace(/^#plan=/, "").replaceAll("-", "+").replaceAll("_", "/");
   let request;
   try {
@@ -72,6 +72,9 @@ export function fromFragment(fragment) {
   const { starts, goals, waypoints } = request ?? {};
   if (![starts, goals, waypoints].every(arePlaces) || !starts.length || starts.length !== goals.length) {
     throw new Error("the link holds no problem; an example is shown instead");
+  }
+  if (2 * starts.length + waypoints.length > maxAnchors) {
+    throw new Error(`the link holds more than ${maxAnchors} anchors; an example is shown instead`);
   }
   return request;
 }
