@@ -7,8 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
+from chronoforest.assembly import resample
 from chronoforest.errors import InvalidParameter
 from chronoforest.peers.legs import Inputs, LegSearch, expected_costs
+from chronoforest.search.junction import is_supported
 from chronoforest.types import FloatArray, Problem, path_length
 
 
@@ -66,22 +68,26 @@ class _Chains(LegSearch):
         self.fewest = max(1, int(np.ceil(float(steps[0]) / params.steps_per_segment)))
 
     def advance(self, rng: np.random.Generator) -> None:
-        """Sample a batch of chains and take the shortest sound one."""
+        """Sample a batch of chains and take the shortest that can be walked."""
         num_segments = self.fewest + self.num_rounds // self.params.tries
         chains = self.inputs.chains(self.source, self.target, num_segments, self.params.num_samples, rng)
         self.num_rounds += 1
         self.num_expanded += num_segments
         self.is_spent = self.num_rounds >= self.params.max_rounds
         self._remember_best(chains)
-        sound = chains[self.inputs.is_sound(chains)]
-        if len(sound):
-            self.found, self.gap = min(sound, key=path_length), 0.0
+        walkable = [chain for chain in chains if self._is_walkable(chain)]
+        if walkable:
+            self.found, self.gap = min(walkable, key=path_length), 0.0
+
+    def _is_walkable(self, chain: FloatArray) -> bool:
+        """Supported all along. A jump is no fault where the straight line across it is supported: joint
+        denoising leaves many, and the tracker walks the line."""
+        filled = resample(chain, self.inputs.params.assembly.spacing)
+        return bool(is_supported(filled[None], self.inputs.models.density)[0])
 
     def _remember_best(self, chains: FloatArray) -> None:
-        """The chain with the fewest faults is what the agent walks when no chain is sound."""
-        hops = np.linalg.norm(np.diff(chains, axis=1), axis=-1)
-        num_out = (self.inputs.models.density.margin(chains) < 0).sum(axis=1)
-        faults = (num_out + (hops > self.inputs.largest_hop).sum(axis=1)) / chains.shape[1]
+        """The chain with the fewest frames outside the support is what is walked when none is sound."""
+        faults = (self.inputs.models.density.margin(chains) < 0).mean(axis=1)
         best = int(np.argmin(faults))
         if faults[best] < self.fewest_faults:
             self.fewest_faults, self.attempt = float(faults[best]), chains[best]

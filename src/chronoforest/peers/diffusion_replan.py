@@ -22,7 +22,7 @@ class ReplanParams:
 
     num_samples: int = 12
     scales: tuple[float, ...] = (16.0, 0.0)
-    kept_share: float = 0.5
+    kept_share: float = 1.0
     max_segments: int = 30
     replan_every: int = 100
 

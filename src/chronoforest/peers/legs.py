@@ -58,14 +58,10 @@ class Inputs:
     params: PlannerParams
     states: FloatArray
 
-    @property
-    def largest_hop(self) -> float:
-        """World units between two frames that hardly any recording exceeded."""
-        return self.models.step_length * self.params.stride
-
     def is_sound(self, segments: FloatArray) -> BoolArray:
         """[n]: the segments [n, t, 2] stay in the data's support and never jump, as the forest's do."""
-        return is_supported(segments, self.models.density) & has_no_jump(segments, self.largest_hop)
+        largest_hop = self.models.step_length * self.params.stride
+        return is_supported(segments, self.models.density) & has_no_jump(segments, largest_hop)
 
 
 class LegSearch(ABC):
