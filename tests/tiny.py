@@ -71,14 +71,6 @@ def make_ant_episodes(num_episodes=6, num_steps=41, seed=0):
     return Episodes(np.concatenate([xy, body], axis=-1), actions)
 
 
-def flat_arrays(episodes):
-    """The episodes in the layout of an OGBench file."""
-    num_rows = len(episodes) * episodes.num_steps
-    return {
-        "observations": episodes.observations.reshape(num_rows, -1),
-        "actions": episodes.actions.reshape(num_rows, -1),
-        "terminals": np.arange(num_rows) % episodes.num_steps == episodes.num_steps - 1,
-    }
 
 
 def clocks(num_episodes=20, num_steps=60):

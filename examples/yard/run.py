@@ -20,9 +20,9 @@ from chronoforest import PlanResult, load_result
 from chronoforest.cli import main
 from chronoforest.pictures import draw_anchors, draw_paths, new_axes
 
-STARTS = "20,5 95,55 5,55"
-GOALS = "20,40 5,20 50,22.5"
-STOPS = "50,40 35,52 80,5 65,52 79,33.5 87.5,14 95,30 20,65"
+STARTS = "12,3 60,38 3,36"
+GOALS = "12,24 3,12 28.5,13.5"
+STOPS = "28,24 20,33 48,3 37,33 48.5,18.5 48.5,9.5 60,33 12,42"
 
 COMMANDS = (
     "data import {files} --episode trip --out yard.npz",

@@ -19,13 +19,12 @@ FloatArray = NDArray[np.float64]
 
 PLACES: dict[str, tuple[float, float]] = {
     # the ring, driven counter-clockwise, with the places where lanes join it
-    "sw": (5, 5), "s1": (35, 5), "s2": (65, 5), "se": (95, 5),
-    "e1": (95, 18), "e2": (95, 40), "ne": (95, 65),
-    "n2": (65, 65), "n1": (35, 65), "nw": (5, 65), "w1": (5, 40),
-    # crossings in the middle
-    "c1": (35, 40), "c2": (65, 40), "gate": (65, 22),
-    # the apron, driven freely around two tanks
-    "a1": (72, 24), "a2": (79, 34), "a3": (89, 29), "a4": (88, 13), "a5": (76, 11), "a6": (81, 22),
+    "sw": (3, 3), "s1": (20, 3), "s2": (37, 3), "se": (60, 3), "e1": (60, 11), "e2": (60, 24),
+    "ne": (60, 42), "n2": (37, 42), "n1": (20, 42), "nw": (3, 42), "w1": (3, 24),
+    # crossings in the middle, and the gate to the apron
+    "c1": (20, 24), "c2": (37, 24), "gate": (37, 14),
+    # the apron, driven either way around a tank
+    "a1": (43.5, 14), "a2": (48.5, 19), "a3": (53.5, 14), "a4": (48.5, 9),
 }  # fmt: skip
 
 LANES: tuple[tuple[str, ...], ...] = (
@@ -35,17 +34,14 @@ LANES: tuple[tuple[str, ...], ...] = (
     ("w1", "c1", "c2", "e2"),
     ("s1", "c2"),
     ("gate", "a1"),
-    ("a4", "e1"),
+    ("a3", "e1"),
 )
 """One-way: driven in the order of their places."""
 
-FREE: tuple[tuple[str, str], ...] = (
-    ("a1", "a2"), ("a2", "a3"), ("a3", "a4"), ("a4", "a5"), ("a5", "a1"),
-    ("a1", "a6"), ("a6", "a3"), ("a6", "a4"),
-)  # fmt: skip
+FREE: tuple[tuple[str, str], ...] = (("a1", "a2"), ("a2", "a3"), ("a3", "a4"), ("a4", "a1"))
 """Driven both ways."""
 
-CORNER = 4.0  # metres before and after a corner that a cart uses to turn
+CORNER = 3.0  # metres before and after a corner that a cart uses to turn
 SHARPEST = 130.0  # degrees that a cart turns in one place
 ERRANDS = 0.75  # of the turns lead on to a cart's next errand, the others anywhere
 LANE_REACH = 2.5  # metres from a lane's middle that still count as on it
@@ -57,10 +53,10 @@ class Traffic:
 
     num_days: int = 5
     num_recordings: int = 120  # per day
-    seconds: tuple[float, float] = (32.0, 75.0)
+    seconds: tuple[float, float] = (26.0, 55.0)
     rate: float = 2.0  # rows per second
-    speed: float = 2.0  # metres per second
-    wander: float = 0.45  # metres from the middle of a lane
+    speed: float = 1.5  # metres per second
+    wander: float = 0.55  # metres from the middle of a lane
     drift: float = 0.2  # metres of slowly changing receiver error
     jitter: float = 0.05  # metres of error that is new in every row
     dropout_share: float = 0.06

@@ -7,6 +7,7 @@ the package ships, so that for their recordings the proposal comes out close to 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -67,8 +68,8 @@ class Statistics:
 
     @property
     def stride(self) -> int:
-        """Steps per frame, so that a recording has about `NUM_FRAMES` frames."""
-        return max(1, round((self.episodes.num_steps - 1) / NUM_FRAMES))
+        """Steps per frame, so that an episode has at most `NUM_FRAMES` frames."""
+        return max(1, math.ceil((self.episodes.num_steps - 1) / NUM_FRAMES))
 
     @property
     def horizon(self) -> int:
@@ -226,7 +227,7 @@ def _settings(found: Statistics) -> Iterator[tuple[str, Value, str]]:
 
 def _window_settings(found: Statistics) -> Iterator[tuple[str, Value, str]]:
     num_rows = found.episodes.num_steps
-    yield "models.window.stride", found.stride, f"episodes of {num_rows} rows: about {NUM_FRAMES} frames"
+    yield "models.window.stride", found.stride, f"episodes of {num_rows} rows: at most {NUM_FRAMES} frames"
     yield "models.window.horizon", found.horizon, f"frames in an episode, whole tokens of {FRAMES_PER_TOKEN}"
     yield "models.window.max_late", round(0.4 * found.span), f"0.4 of a segment of {found.span} steps"
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from tiny import PARAMS, flat_arrays, make_episodes
+from tiny import PARAMS, make_episodes
 
 from chronoforest import load_planner
 from chronoforest.cli import main
-from chronoforest.data.episodes import write_arrays
+from chronoforest.data.episodes import flat_arrays, write_arrays
 from chronoforest.errors import BadCheckpoint
 from chronoforest.models import checkpoint, store
 from chronoforest.models.sampler import SamplerParams

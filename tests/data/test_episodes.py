@@ -151,3 +151,30 @@ def test_other_kinds_of_files_are_refused(path, tmp_path):
         load(tmp_path / "nowhere.npz")
     with pytest.raises(BadDataset, match="no such file"):
         load(tmp_path)
+
+
+def test_a_file_without_actions_says_so(path):
+    episodes = load(write(path, flat_arrays(actions=np.zeros((24, 0), np.float32))))
+    assert not episodes.has_actions
+    assert episodes.actions.shape == (4, 6, 0)
+    assert "plans can be made but not walked" in episodes.summary()
+
+
+def test_a_split_keeps_recordings_whole_and_is_the_same_every_time(path):
+    episodes = load(write(path, flat_arrays(num_episodes=8, recording=np.array([0, 0, 0, 1, 1, 2, 3, 3]))))
+    train, held_out = episodes.split(held_out_share=0.25)
+    assert len(train) + len(held_out) == 8
+    assert not set(train.recording.tolist()) & set(held_out.recording.tolist())
+    assert episodes.split(held_out_share=0.25)[1].fingerprint == held_out.fingerprint
+
+
+def test_one_recording_cannot_be_split(path):
+    episodes = load(write(path, flat_arrays(recording=np.zeros(4, dtype=int))))
+    with pytest.raises(BadDataset, match="two recordings or more, got 1"):
+        episodes.split()
+
+
+@pytest.mark.parametrize("recording", [np.zeros(3, dtype=int), np.zeros(4)])
+def test_a_recording_array_that_does_not_fit_is_refused(recording, path):
+    with pytest.raises(BadDataset, match=r"recording holds .* expected whole numbers \[4\]"):
+        load(write(path, flat_arrays(recording=recording)))

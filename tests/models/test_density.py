@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from chronoforest.errors import BadCheckpoint, InvalidParameter
+from chronoforest.errors import BadCheckpoint, BadDataset, InvalidParameter
 from chronoforest.models.density import DensityParams, GridDensity, fit_density, jump_starts
 
 PARAMS = DensityParams()
@@ -119,3 +119,9 @@ def test_tables_of_different_shapes_are_refused():
 def test_parameters_out_of_range_are_refused(broken):
     with pytest.raises(InvalidParameter, match=str(next(iter(broken.values())))):
         DensityParams(**broken)
+
+
+def test_a_table_that_would_not_fit_in_memory_is_refused():
+    tracks = np.array([[[0.0, 0.0], [1.0, 1.0], [1e6, 1e6]]])
+    with pytest.raises(BadDataset, match="cells of 0.1 units is too large"):
+        fit_density(tracks, DensityParams())

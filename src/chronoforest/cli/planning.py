@@ -23,11 +23,11 @@ class PlannerOptions:
     """Which planner, and how it plans.
 
     Args:
-        preset: one of the named configurations, such as pointmaze-giant-stitch-v0.
+        preset: a named configuration such as pointmaze-giant-stitch-v0, or a TOML file of your own.
         variant: online, or one of the fixed orders and ablations.
         mode: default, or fast for plans in under a second that are a few per cent longer.
         seed: the same seed gives the same plan.
-        weights: folder of trained models; those of the package unless told.
+        weights: folder of trained models; those of the package, or runs/PRESET for your own, unless told.
         device: cpu or cuda.
         tracker: awr, bc or diffusion-ql; the preset's own unless told.
         planner: chronoforest, or a peer: dataset-graph, diffusion-replan, compositional or tree-single.
