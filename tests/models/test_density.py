@@ -123,5 +123,5 @@ def test_parameters_out_of_range_are_refused(broken):
 
 def test_a_table_that_would_not_fit_in_memory_is_refused():
     tracks = np.array([[[0.0, 0.0], [1.0, 1.0], [1e6, 1e6]]])
-    with pytest.raises(BadDataset, match="cells of 0.1 units is too large"):
+    with pytest.raises(BadDataset, match=r"cells of 0\.1 units is too large"):
         fit_density(tracks, DensityParams())
