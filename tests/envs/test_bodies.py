@@ -3,7 +3,7 @@ from itertools import pairwise
 import numpy as np
 from fake_ants import STANCE
 
-from chronoforest.envs.bodies import AntKinematics, pose_of
+from chronoforest.envs.bodies import AntKinematics, is_upside_down, pose_of
 from chronoforest.envs.tasks import make_env, reset_at
 
 
@@ -32,3 +32,21 @@ def test_limbs_hang_together():
 def test_a_pose_is_read_from_an_ant_and_not_from_a_point():
     np.testing.assert_array_equal(pose_of(np.arange(29.0)), np.arange(15.0))
     assert pose_of(np.zeros(2)).shape == (0,)
+
+
+def test_a_torso_is_upside_down_when_its_upper_side_points_down():
+    import mujoco
+
+    quaternions = np.random.default_rng(0).normal(size=(50, 4))
+    quaternions /= np.linalg.norm(quaternions, axis=1, keepdims=True)
+    poses, upward = np.zeros((50, 15)), np.zeros((50, 9))
+    poses[:, 3:7] = quaternions
+    for quaternion, matrix in zip(quaternions, upward, strict=True):
+        mujoco.mju_quat2Mat(matrix, quaternion)
+    np.testing.assert_array_equal(is_upside_down(poses), upward[:, 8] < 0)
+    assert is_upside_down(poses[0]) == is_upside_down(poses)[0]
+
+
+def test_a_point_is_never_upside_down():
+    assert not is_upside_down(pose_of(np.zeros(2)))
+    assert not is_upside_down(np.zeros((7, 0))).any()
