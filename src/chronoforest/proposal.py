@@ -209,7 +209,7 @@ def propose(episodes: Episodes, data: str) -> list[Setting]:
     found = Statistics(episodes)
     return [
         Setting("data", data, "the recordings; relative to this file"),
-        *(Setting(name, _tidy(value), reason) for name, value, reason in _settings(found)),
+        *(Setting(name, _tidy(name, value), reason) for name, value, reason in _settings(found)),
     ]
 
 
@@ -312,6 +312,7 @@ def _search_settings(found: Statistics) -> Iterator[tuple[str, Value, str]]:
 def _walking_settings(found: Statistics) -> Iterator[tuple[str, Value, str]]:
     for name, num_steps in (("look_ahead", 7.0), ("window", 15.0), ("visit_radius", 2.5), ("drift", 10.0)):
         yield f"execution.{name}", num_steps * found.step, f"{num_steps:g} steps"
+    yield "execution.stuck_steps", max(1, round(0.25 * found.span)), "a quarter of a segment"
     yield "execution.least_progress", 2.5 * found.step, "2.5 steps"
     yield "execution.jump", found.jump, "as above"
 
@@ -323,10 +324,10 @@ def _direction_reason(found: Statistics) -> str:
     return f"{100 * one_way:.0f} % of the places are passed in one direction only"
 
 
-def _tidy(value: Value) -> Value:
-    """Four digits are enough for a person, six for a discount close to 1."""
+def _tidy(name: str, value: Value) -> Value:
+    """Four digits are enough for a person; a discount needs more, being close to 1."""
     if isinstance(value, tuple):
         return tuple(float(f"{item:.4g}") for item in value)
     if isinstance(value, float):
-        return float(f"{value:.6g}" if 0.9 < value < 1 else f"{value:.4g}")
+        return float(f"{value:.6g}" if name.endswith("discount") else f"{value:.4g}")
     return value
