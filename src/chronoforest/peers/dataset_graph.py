@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import dijkstra
 
@@ -50,7 +52,8 @@ class DatasetGraph:
         rng = np.random.default_rng(self.params.seed)
         count = min(self.params.num_states, len(inputs.states))
         self.states: FloatArray = inputs.states[np.sort(rng.permutation(len(inputs.states))[:count])]
-        self.edges = self._edges(self.states, self.states)
+        self.nodes = self._nodes(self.states)
+        self.edges = self._edges(self.nodes, self.nodes)
 
     def costs(self, problem: Problem) -> FloatArray:
         """[A, A] lengths of the shortest ways through the graph."""
@@ -77,20 +80,23 @@ class DatasetGraph:
 
     def _with(self, places: FloatArray) -> csr_matrix:
         """The graph with places [n, 2] as further nodes behind its own."""
-        everything, count = np.concatenate([self.states, places]), len(self.states)
-        out, into = self._edges(places, everything), self._edges(self.states, places)
+        more, count = self._nodes(places), len(self.states)
+        out, into = self._edges(more, self.nodes.joined(more)), self._edges(self.nodes, more)
         rows = np.concatenate([self.edges.source, out.source + count, into.source])
         columns = np.concatenate([self.edges.target, out.target, into.target + count])
         cost = np.concatenate([self.edges.cost, out.cost, into.cost])
-        return csr_matrix((cost, (rows, columns)), shape=(len(everything),) * 2)
+        return csr_matrix((cost, (rows, columns)), shape=(count + len(places),) * 2)
 
-    def _edges(self, sources: FloatArray, targets: FloatArray) -> _Edges:
-        """Every edge from places [n, 2] to places [m, 2]; h(d) is its cost."""
+    def _nodes(self, places: FloatArray) -> _Nodes:
+        return _Nodes(places, self.inputs.models.distance.encode(places))
+
+    def _edges(self, sources: _Nodes, targets: _Nodes) -> _Edges:
+        """Every edge between some nodes [n] and others [m]; h(d) is its cost."""
         models = self.inputs.models
-        steps = models.distance.pairwise(models.distance.encode(sources), models.distance.encode(targets))
-        steps[(sources[:, None] == targets).all(axis=-1)] = np.inf
+        steps = models.distance.pairwise(sources.codes, targets.codes)
+        steps[(sources.places[:, None] == targets.places).all(axis=-1)] = np.inf
         rows, columns = np.nonzero((steps <= self.params.radius) & self._is_near(steps))
-        is_open = self._is_supported(sources[rows], targets[columns])
+        is_open = self._is_supported(sources.places[rows], targets.places[columns])
         rows, columns = rows[is_open], columns[is_open]
         return _Edges(rows, columns, models.calibration.inflate(steps[rows, columns]))
 
@@ -112,6 +118,18 @@ class DatasetGraph:
         )
         least = np.minimum(np.minimum(room[:, 0], room[:, -1]), self.params.edge_margin)
         return np.asarray((room >= least[:, None] - 1e-6).all(axis=1))
+
+
+@dataclass(frozen=True)
+class _Nodes:
+    """places: [n, 2]; codes: [n, F] of the distance, computed once."""
+
+    places: FloatArray
+    codes: NDArray[Any]
+
+    def joined(self, other: _Nodes) -> _Nodes:
+        """These nodes and then the other's."""
+        return _Nodes(np.concatenate([self.places, other.places]), np.concatenate([self.codes, other.codes]))
 
 
 @dataclass(frozen=True)
