@@ -5,41 +5,25 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Any, Protocol
+from typing import Any
 
-import torch
 from torch import nn
 
 from chronoforest.data.scaling import Scaling
 from chronoforest.errors import UnknownTracker
 from chronoforest.models.diffusion_ql import DiffusionActor, DiffusionQLearner, DiffusionQLParams
-from chronoforest.models.subgoals import Steps, SubgoalParams
+from chronoforest.models.subgoals import SubgoalParams
 from chronoforest.models.tracker import Actor, CloningLearner, CloningParams, TrackerLearner, TrackerParams
-
-
-class Learner(Protocol):
-    """A module that trains an actor together with whatever the actor needs to learn."""
-
-    actor: Any
-    actor_average: Any
-
-    def averages(self) -> list[tuple[nn.Module, nn.Module]]:
-        """(network, its average) pairs."""
-        ...
-
-    def loss(self, batch: Steps) -> torch.Tensor:
-        """What to lower, on a batch."""
-        ...
-
-    def to(self, device: torch.device) -> Any:
-        """The same module on a device."""
-        ...
 
 
 @dataclass(frozen=True)
 class TrackerKind:
-    """settings: its parameters' class; learner and actor are made from (parameters, scaling);
-    clip: of the gradient's norm."""
+    """How one is made.
+
+    settings: its parameters' class; learner: makes from (parameters, scaling) a module with `actor`,
+    `actor_average`, `averages()` and `loss(Steps)`; actor: makes an untrained actor to fill; clip: of the
+    gradient's norm.
+    """
 
     settings: type[Any]
     learner: Callable[[Any, Scaling], Any]
