@@ -161,6 +161,8 @@ class ClosedLoop:
     ) -> None:
         """The paper's loop: route, acceptance, budget, expansion, evidence, until nothing is left to ask."""
         waiting = root_leaves(self.forest, self.route.legs)
+        if on_snapshot is not None:
+            on_snapshot(self.snapshot())
         while True:
             all_hop = self.hops(self.bridges.cost)
             self.route = self.solver(all_hop.cost, self.problem, self.route)
@@ -257,9 +259,9 @@ class ClosedLoop:
             self.route, self.accepted = best, frozenset(best.legs)
 
     def snapshot(self) -> Snapshot:
-        """What the search looks like after the last round."""
+        """What the search looks like after the last round, or before the first one, whose index is −1."""
         met = self.hops(self.bridges.met_cost)
-        stats = self.rounds[-1]
+        stats = self.rounds[-1] if self.rounds else self._nothing_yet()
         return Snapshot(
             problem=self.problem,
             stats=stats,
@@ -268,6 +270,11 @@ class ClosedLoop:
             meetings={link: self._meeting_place(link) for link in self.bridges.meetings},
             paths={leg: _path_along(self._walkable(leg, met)) for leg in stats.accepted},
         )
+
+    def _nothing_yet(self) -> RoundStats:
+        cost = self.route.cost(self.hops(self.bridges.cost).cost)
+        seconds = time.perf_counter() - self.started
+        return RoundStats(-1, self.route, cost, (), (), 0, self.forest.num_nodes, seconds)
 
     def result(self, preset: str, variant: str, seed: int) -> PlanResult:
         """Assemble the routes from the accepted bridges."""

@@ -40,7 +40,7 @@ class TreePicture:
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """What a search looks like after a round, for those who watch it.
+    """What a search looks like after a round, or before the first one (index −1), for those who watch it.
 
     trees: all segments so far, always in the same order; bridge_cost: [A, A] steps, infinite where no bridge
     can exist; meetings: [2] where the trees of a pair touch; paths: [T, 2] for each met leg of the route.

@@ -7,9 +7,19 @@ from chronoforest.view.rounds import RoundEncoder, flat
 
 
 def snapshots_of(problem, **params):
+    """What is seen after every round, and the result."""
     found = []
     result = make_planner(**params).plan(problem, on_snapshot=found.append)
-    return found, result
+    return found[1:], result
+
+
+def test_before_the_first_round_there_is_a_route_but_no_tree():
+    found = []
+    result = make_planner().plan(scattered_problem(2, 3), on_snapshot=found.append)
+    told = RoundEncoder().encode(found[0])
+    assert (told["round"], told["trees"], told["met"], told["nodes"]) == (-1, [], [], 0)
+    assert told["route"] == [list(order) for order in result.rounds[0].route.orders]
+    assert len(found) == result.num_rounds + 1
 
 
 def test_every_segment_is_sent_once():

@@ -15,7 +15,7 @@ REQUEST = PlanRequest(starts=[(3.0, 3.0)], goals=[(17.0, 17.0)], waypoints=[(3.0
 def test_planning_tells_rounds_and_a_plan_and_keeps_the_result():
     told = []
     planned = planning(make_planner(), REQUEST)(Desk(told.append))
-    assert [event.kind for event in told] == ["round"] * planned.result.num_rounds + ["plan"]
+    assert [event.kind for event in told] == ["start", *["round"] * planned.result.num_rounds, "plan"]
     assert json.loads(told[-1].data)["length"] == planned.result.length
 
 

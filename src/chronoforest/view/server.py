@@ -111,7 +111,8 @@ def _add_planning(app: FastAPI, stage: Stage, jobs: Jobs) -> None:
     async def plan_events(
         job_id: str, request: Request, last_event_id: str | None = Header(None)
     ) -> StreamingResponse:
-        """`round` for every round, `plan` with a whole plan.json, then `done`, `failed` or `cancelled`."""
+        """`start` with the first guess, `round` for every round, `plan` with a whole plan.json, then `done`,
+        `failed` or `cancelled`."""
         return _stream(jobs, jobs.get(job_id), request, last_event_id)
 
     @app.delete("/api/plans/{job_id}", status_code=204, responses={404: REFUSALS[404]})

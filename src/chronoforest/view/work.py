@@ -29,7 +29,8 @@ class Planned:
 
 
 def planning(planner: Planner, request: PlanRequest) -> Work:
-    """Work that plans; tells `round` after every round and `plan`, a whole plan.json, at the end."""
+    """Work that plans; tells `start` before the first round, `round` after every round, and `plan`, a whole
+    plan.json, at the end."""
     problem = request.problem()
     planner.check(problem, seed=request.seed, variant=request.variant)
 
@@ -38,7 +39,8 @@ def planning(planner: Planner, request: PlanRequest) -> Work:
 
         def on_snapshot(snapshot: Snapshot) -> None:
             desk.check()
-            desk.tell("round", dumps(encoder.encode(snapshot)))
+            kind = "start" if snapshot.stats.round_index < 0 else "round"
+            desk.tell(kind, dumps(encoder.encode(snapshot)))
 
         with interruptible(planner, desk.check):
             result = planner.plan(

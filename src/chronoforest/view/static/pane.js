@@ -97,7 +97,7 @@ export class Pane {
     context.drawImage(this.ground, 0, 0);
     context.setTransform(...this.toPixels);
     context.lineCap = context.lineJoin = "round";
-    const round = this.run?.rounds[this.round];
+    const round = this.run?.roundAt(this.round);
     if (round) this.#drawRound(context, round);
     this.#drawWalkers(context);
     this.#drawAnchors(context);
@@ -283,7 +283,7 @@ export class Pane {
 
   /** Which agent visits what, by name. */
   #visitors() {
-    if (!this.run?.rounds[this.round] || this.run.isStale) return new Map();
+    if (!this.run?.roundAt(this.round) || this.run.isStale) return new Map();
     return new Map(this.run.routeAt(this.round).flatMap(({ order }, agent) => order.map((name) => [name, agent])));
   }
 

@@ -22,7 +22,7 @@ export function showRun() {
 /** One line about a run. */
 export function summary(run) {
   if (run.state === "failed" || run.state === "cancelled") return run.state;
-  if (!run.plan) return `round ${run.rounds.length}`;
+  if (!run.plan) return `${run.rounds.length} rounds`;
   const { complete, length, num_expanded: numExpanded, seconds } = run.plan;
   return `${complete ? "" : "incomplete, "}${length.toFixed(1)} units · ${numExpanded} expanded · ${seconds.toFixed(1)} s`;
 }
@@ -50,7 +50,7 @@ function showTimeline(count) {
 
 function showNumbers(run) {
   const index = run ? Math.min(app.round, run.rounds.length - 1) : -1;
-  const round = run?.rounds[index];
+  const round = run?.roundAt(index);
   const route = round ? run.routeAt(index) : [];
   const numLegs = route.reduce((sum, { isMet }) => sum + isMet.length, 0);
   const numMet = route.reduce((sum, { isMet }) => sum + isMet.filter(Boolean).length, 0);
@@ -108,7 +108,7 @@ export function showState() {
   $("real").disabled = !isPlanned || Boolean(app.world.why_no_walk) || Boolean(app.cancelWalk);
   $("save-plan").disabled = !app.first?.plan;
   if (!run) return;
-  const running = `planning, round ${run.rounds.length}`;
+  const running = `planning, round ${run.rounds.length + 1}`;
   const words = { waiting: "waiting for the planner…", running, done: "planned", failed: "failed", cancelled: "cancelled" };
   say(run.isStale ? "ready" : words[run.state], isActive);
 }

@@ -53,6 +53,7 @@ export class Run {
     ];
     this.places = [...request.starts, ...request.waypoints, ...request.goals];
     this.rounds = [];
+    this.outset = null;
     this.plan = null;
     this.state = "waiting";
     this.isStale = false;
@@ -83,7 +84,8 @@ export class Run {
           this.id = id;
           if (this.isOver) return void call("DELETE", `/api/plans/${id}`).catch(() => {});
           this.stop = listen(events, {
-            round: (values) => { this.state = "running"; this.add(values); onChange(this); },
+            start: (values) => { this.state = "running"; this.outset = this.completed(values); onChange(this); },
+            round: (values) => { this.add(values); onChange(this); },
             plan: (values) => { this.plan = values; },
             done: () => end("done"),
             failed: ({ error }) => end("failed", error),
@@ -108,19 +110,28 @@ export class Run {
   }
 
   add(values) {
-    const last = this.rounds.at(-1);
+    this.rounds.push(this.completed(values, this.rounds.at(-1)));
+  }
+
+  /** A round of the search; before the first one, what was guessed. */
+  roundAt(index) {
+    return this.rounds[index] ?? this.outset;
+  }
+
+  /** What is new in a round together with what was known. */
+  completed(values, last) {
     const merged = (known, fresh) => {
       const map = new Map(known);
       for (const [source, target, points] of fresh) map.set(this.key(source, target), points);
       return map;
     };
-    this.rounds.push({
+    return {
       ...values,
       paths: merged(last?.paths, values.paths),
       meetings: merged(last?.meetings, values.meetings),
       met: new Set(values.met.map(([source, target]) => this.key(source, target))),
       isFlip: Boolean(last) && JSON.stringify(last.route) !== JSON.stringify(values.route),
-    });
+    };
   }
 
   /** Legs of a round's route; `path` is null where the leg is not met. */
@@ -143,7 +154,7 @@ export class Run {
     if (this.isFinal(index)) {
       return this.plan.routes.map(({ order, legs }) => ({ order, isMet: legs.map(({ is_met: isMet }) => isMet) }));
     }
-    const round = this.rounds[index];
+    const round = this.roundAt(index);
     return round.route.map((rows) => ({
       order: rows.map((row) => this.names[row]),
       isMet: rows.slice(1).map((row, k) => round.met.has(this.key(rows[k], row))),
