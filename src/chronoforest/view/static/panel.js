@@ -84,7 +84,7 @@ function routeLine({ order, isMet }, agent, isFlip) {
 function showOutcome(run, round) {
   const [text, kind] = outcome(run, round);
   const isEarlier = run?.plan && round !== run.rounds.at(-1);
-  $("outcome").textContent = isEarlier && text ? `In the end: ${text}` : text;
+  $("outcome").textContent = isEarlier && text ? `In the end: ${text[0].toLowerCase()}${text.slice(1)}` : text;
   $("outcome").className = `hint ${kind}`;
 }
 
