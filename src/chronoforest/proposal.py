@@ -247,8 +247,10 @@ def _distance_settings(found: Statistics) -> Iterator[tuple[str, Value, str]]:
     yield "models.distance.longest_period", found.diagonal, "the diagonal of the world"
     yield "models.goals.discount", 1 - 2 * backup / far, "goals half as far ahead, on average"
     if not found.is_reversible:
-        yield "models.goals.future_share", 0.55, "directed: a little less, to make place for"
+        past = 0.2 if found.is_one_way else 0.0
+        yield "models.goals.future_share", 0.55 - past, "directed: a little less, to make place for"
         yield "models.goals.current_share", 0.1, "goals that are reached, where a directed distance learns 0"
+        yield "models.goals.past_share", past, "goals that were just passed, which are far where one-way"
     yield "models.calibration.local_window", far / 4, "far / 4, in steps"
     yield "models.calibration.arrival_radius", 5 * found.step, f"5 steps of {found.step:.3g}"
     yield "models.calibration.jump", found.jump, f"5 × the 99 % quantile of steps, {found.jump / 5:.3g}"

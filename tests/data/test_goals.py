@@ -50,6 +50,14 @@ def test_future_goals_lie_ahead_in_the_same_recording_as_far_as_the_discount_say
     assert abs(ahead[is_early].mean() - 10.0) < 0.5
 
 
+def test_past_goals_lie_behind_in_the_same_recording():
+    batch = drawn(future_share=0.0, past_share=1.0, discount=0.9)
+    assert torch.equal(batch.goal[:, 0], batch.state[:, 0])
+    assert (batch.goal[:, 1] <= batch.state[:, 1]).all()
+    is_late = batch.state[:, 1] > NUM_STEPS // 2
+    assert abs((batch.state - batch.goal)[is_late, 1].mean() - 10.0) < 0.5
+
+
 def test_without_future_or_current_goals_every_state_of_every_recording_may_be_one():
     batch = drawn(future_share=0.0)
     assert set(batch.goal[:, 0].tolist()) == set(map(float, range(NUM_EPISODES)))

@@ -15,18 +15,21 @@ class GoalParams:
     """Share of goals from the same recording's future (geometric with `discount`), the rest uniform.
 
     current_share of goals is the state itself: a directed distance has no other way to learn that it is 0
-    there, and would otherwise call everything unreachable.
+    there, and would otherwise call everything unreachable. past_share of goals lie as far behind in the same
+    recording: where ways are one-way, what was just passed is far, next to what lies just ahead.
     """
 
     future_share: float = 0.625
     current_share: float = 0.0
+    past_share: float = 0.0
     discount: float = 0.99
 
     def __post_init__(self) -> None:
-        if min(self.future_share, self.current_share) < 0 or self.future_share + self.current_share > 1.0:
+        shares = (self.future_share, self.current_share, self.past_share)
+        if min(shares) < 0 or sum(shares) > 1.0 + 1e-9:
             raise InvalidParameter(
-                "future_share and current_share must not be negative nor exceed 1 together, "
-                f"got {self.future_share} and {self.current_share}"
+                "future_share, current_share and past_share must not be negative nor exceed 1 together, "
+                f"got {self.future_share}, {self.current_share} and {self.past_share}"
             )
         if not 0.0 < self.discount < 1.0:
             raise InvalidParameter(f"discount must lie in (0, 1), got {self.discount}")
@@ -83,8 +86,10 @@ def _draw_goals(
     ahead = 1 + torch.floor(torch.log(uniform) / math.log(params.discount)).long()
     kind = torch.rand(draws, device=device)
     is_current = kind < params.current_share
-    is_other = kind >= params.current_share + params.future_share
-    future = torch.clamp(step + torch.where(is_current, 0, ahead), max=num_steps - 1)
+    is_past = (kind >= params.current_share) & (kind < params.current_share + params.past_share)
+    is_other = kind >= params.current_share + params.past_share + params.future_share
+    ahead = torch.where(is_current, 0, torch.where(is_past, -ahead, ahead))
+    own = torch.clamp(step + ahead, min=0, max=num_steps - 1)
     other_episode = torch.randint(num_episodes, (draws,), device=device)
     other_step = torch.randint(num_steps, (draws,), device=device)
-    return torch.where(is_other, other_episode, episode), torch.where(is_other, other_step, future)
+    return torch.where(is_other, other_episode, episode), torch.where(is_other, other_step, own)
