@@ -91,10 +91,14 @@ class DatasetGraph:
         return _Nodes(places, self.inputs.models.distance.encode(places))
 
     def _edges(self, sources: _Nodes, targets: _Nodes) -> _Edges:
-        """Every edge between some nodes [n] and others [m]; h(d) is its cost."""
+        """Every edge between some nodes [n] and others [m]; h(d) is its cost.
+
+        Nobody walks more than `step_length` units in a step: what is farther away was reached by a jump.
+        """
         models = self.inputs.models
         steps = models.distance.pairwise(sources.codes, targets.codes)
-        steps[(sources.places[:, None] == targets.places).all(axis=-1)] = np.inf
+        apart = np.linalg.norm(sources.places[:, None] - targets.places, axis=-1)
+        steps[(apart == 0) | (apart > self.params.radius * models.step_length)] = np.inf
         rows, columns = np.nonzero((steps <= self.params.radius) & self._is_near(steps))
         is_open = self._is_supported(sources.places[rows], targets.places[columns])
         rows, columns = rows[is_open], columns[is_open]
