@@ -57,7 +57,7 @@ def test_malformed_points_show_how_they_are_typed(points, tmp_path, capsys, plan
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"--preset": "pointmaze-tiny"}, "unknown preset 'pointmaze-tiny'; available: pointmaze-giant"),
+        ({"--preset": "pointmaze-tiny"}, "unknown preset 'pointmaze-tiny'; available: antmaze-giant"),
         ({"--goals": "20,20 0,0"}, "every agent needs one start and one goal"),
         ({"--goals": "0,0"}, "S1 and G1 are both at"),
         ({"--waypoints": "nan,0"}, "waypoints[0] is (nan, 0)"),

@@ -1,4 +1,4 @@
-"""`chronoforest demo`: two agents, five waypoints, the giant maze."""
+"""`chronoforest demo`: two ants, five waypoints, the giant maze."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from chronoforest.execution.outing import Outing
 
-PRESET = "pointmaze-giant-stitch-v0"
+PRESET = "antmaze-giant-stitch-v0"
 STARTS = [[0.0, 0.0], [0.0, 36.0]]
 GOALS = [[52.0, 36.0], [52.0, 0.0]]
 WAYPOINTS = [[16.0, 0.0], [4.0, 24.0], [20.0, 16.0], [32.0, 8.0], [32.0, 24.0]]
@@ -20,7 +20,7 @@ def demo(
     mode: Literal["default", "fast"] = "default",
     weights: Path | None = None,
 ) -> None:
-    """Plan for two agents and five waypoints in the giant maze, walk both, and draw what happened.
+    """Plan for two ants and five waypoints in the giant maze, walk both, and draw what happened.
 
     Args:
         out: folder for the records, the pictures and the video.
@@ -43,7 +43,7 @@ def demo(
     with rounds_view(console) as on_round:
         outing = walk_problem(planner, problem, seed=seed, on_round=on_round)
     console.print(_table(outing))
-    for path in write_outing(outing, folder, "two agents, five waypoints"):
+    for path in write_outing(outing, folder, "two ants, five waypoints"):
         print(f"  {path}")
 
 
