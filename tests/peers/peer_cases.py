@@ -32,7 +32,7 @@ class StraightChains:
         return line + width[:, None, None] * bulge[None, :, None] * aside
 
 
-def make_inputs(block=None, num_states=1500, **models):
+def make_inputs(block=None, num_states=600, **models):
     density = SquareDensity(block)
     states = np.random.default_rng(0).uniform(0.0, SIDE, (num_states, 2))
     fakes = FakeModels(density=density, **models)

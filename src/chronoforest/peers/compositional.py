@@ -20,7 +20,7 @@ class CompositionalParams:
     `tries` rounds without success, at most `max_rounds` rounds; every round samples `num_samples` chains."""
 
     num_samples: int = 12
-    steps_per_segment: float = 60.0
+    steps_per_segment: float = 90.0
     tries: int = 1
     max_rounds: int = 4
 

@@ -22,7 +22,6 @@ from chronoforest.types import (
     BoolArray,
     Distance,
     FloatArray,
-    JointRoute,
     Leg,
     Pair,
     Plan,
@@ -185,7 +184,7 @@ class LegByLeg:
                 return
             for leg in pairs:
                 self.searches[leg].advance(self.rng)
-            self.rounds.append(self._stats(self.route, pairs))
+            self.rounds.append(self._stats(pairs))
             if on_round is not None:
                 on_round(self.rounds[-1], self.problem)
             if on_snapshot is not None:
@@ -196,11 +195,11 @@ class LegByLeg:
         """Places that segments were asked for, over all legs."""
         return sum(search.num_expanded for search in self.searches.values())
 
-    def _stats(self, route: JointRoute, pairs: tuple[Pair, ...]) -> RoundStats:
+    def _stats(self, pairs: tuple[Pair, ...]) -> RoundStats:
         return RoundStats(
             round_index=len(self.rounds),
-            route=route,
-            route_cost=route.cost(self.cost),
+            route=self.route,
+            route_cost=self.route.cost(self.cost),
             pairs=pairs,
             accepted=tuple(leg for leg, search in self.searches.items() if search.found is not None),
             num_expanded=self.num_expanded,
