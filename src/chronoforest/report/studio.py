@@ -124,7 +124,11 @@ class _Studio:
         self._data = [mujoco.MjData(self._model) for _ in shooting.actors]
         self._renderer = mujoco.Renderer(self._model, *shooting.shape)
         self._camera = mujoco.MjvCamera()
-        self._camera.elevation, self._camera.distance = ELEVATION, DISTANCE
+        height, width = shooting.shape
+        self._camera.elevation = ELEVATION
+        self._camera.distance = DISTANCE * max(
+            1.0, height / width
+        )  # a tall picture shows little to the sides
         self._ant = np.flatnonzero(self._model.geom_bodyid > 0)
 
     def pose(self, moment: int) -> None:
