@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import torch
 
+from chronoforest.assembly import AssemblyParams
 from chronoforest.data.goals import GoalParams
 from chronoforest.errors import BadCheckpoint, BadPresetFile, InvalidParameter, UnknownPreset
 from chronoforest.execution.route import ExecutionParams
@@ -79,6 +80,9 @@ ANT_MODELS = ModelParams(
 )
 """The ant's motors say little about where it goes, so its distance takes what a step moved as the action."""
 
+ANT_PLANNER = PlannerParams(assembly=AssemblyParams(keep_margin=1.5), doubt=2.0)
+"""Walls flip the ant, so its plans keep more room; its distance is short at range, which is no detour."""
+
 ANT_WALK = ExecutionParams(look_ahead=2.5, drift=3.0, stuck_steps=60)
 
 
@@ -87,7 +91,9 @@ def _pointmaze(size: str) -> Preset:
 
 
 def _antmaze(size: str) -> Preset:
-    return _in_its_world(Preset(f"antmaze-{size}-stitch-v0", models=ANT_MODELS, execution=ANT_WALK))
+    return _in_its_world(
+        Preset(f"antmaze-{size}-stitch-v0", ANT_MODELS, planner=ANT_PLANNER, execution=ANT_WALK)
+    )
 
 
 def _in_its_world(preset: Preset) -> Preset:
