@@ -258,3 +258,16 @@ def test_a_meeting_is_built_once_and_another_only_if_the_trees_reach_it_sooner(i
 def test_travel_time_of_a_straight_path_is_its_length_over_the_speed():
     path = resample(np.array([[1.0, 1.0], [13.0, 6.0]]), 0.25)
     assert travel_time(path, DISTANCE, PARAMS) == pytest.approx(13.0 / SPEED)
+
+
+def test_a_cut_against_the_direction_of_the_path_is_refused_where_turns_are_bounded():
+    """A one-way loop of three sides: the way back along the fourth is shorter, free and forbidden."""
+    corners = np.array([[2.0, 2.0], [14.0, 2.0], [14.0, 6.0], [2.0, 6.0]])
+    loop = resample(corners, 0.5)
+    free, bound = (
+        cut_corners(loop, Corridor(8.0), DISTANCE, replace(PARAMS, largest_turn=turn))
+        for turn in (180.0, 45.0)
+    )
+    assert path_length(free) == pytest.approx(4.0)
+    assert path_length(bound) > 20.0
+    assert path_length(bound) < path_length(loop)

@@ -32,10 +32,11 @@ class AssemblyParams:
 
     keep_margin: the room to the edge of the data's support that a path tries to keep; crowding: how much
     more a unit costs at that edge than with room to spare; edge: the room every cut must leave, unless the
-    way it replaces had less; longest_cut: of a corner; tube_width, tube_step: how far and how finely a point
-    may move sideways; slack: a cut may take this much longer, by the temporal distance, than the way it
-    replaces; timing_hop: over which travel time is measured; worth_building: another meeting of a pair is
-    tried when the trees reach it in this share of the time.
+    way it replaces had less; longest_cut: of a corner; largest_turn: degrees between a cut and the path where
+    it leaves and joins it, so that no cut runs against recorded motion; tube_width, tube_step: how far and
+    how finely a point may move sideways; slack: a cut may take this much longer, by the temporal distance,
+    than the way it replaces; timing_hop: over which travel time is measured; worth_building: another meeting
+    of a pair is tried when the trees reach it in this share of the time.
     """
 
     spacing: float = 0.25
@@ -43,6 +44,7 @@ class AssemblyParams:
     crowding: float = 4.0
     edge: float = 0.2
     longest_cut: float = 16.0
+    largest_turn: float = 180.0
     tube_width: float = 1.2
     tube_step: float = 0.1
     num_passes: int = 3
@@ -133,6 +135,7 @@ def cut_corners(path: FloatArray, density: Density, distance: Distance, params: 
     least = _least_between(density.margin(path))[rows, columns]
     is_open = room.min(axis=1) >= np.minimum(least, params.edge) - 1e-6
     is_open &= _is_no_detour(path, rows, columns, distance, params.slack)
+    is_open &= _is_onward(path, rows, columns, params.largest_turn)
     is_open |= columns == rows + 1
     rows, columns, room = rows[is_open], columns[is_open], room[is_open]
     length = np.linalg.norm(path[rows] - path[columns], axis=1)
@@ -183,6 +186,16 @@ def _is_no_detour(
     clock = np.concatenate([[0.0], np.cumsum(distance.between(codes[:-1], codes[1:]))])
     straight = distance.between(codes[rows], codes[columns])
     return np.asarray(straight <= slack * (clock[columns] - clock[rows]))
+
+
+def _is_onward(path: FloatArray, rows: IntArray, columns: IntArray, largest_turn: float) -> BoolArray:
+    """[c]: the chord leaves and joins the path at no more than `largest_turn` degrees from its direction."""
+    tangent, chord = np.gradient(path, axis=0), path[columns] - path[rows]
+    tangent /= np.linalg.norm(tangent, axis=1, keepdims=True) + 1e-9
+    chord /= np.linalg.norm(chord, axis=1, keepdims=True) + 1e-9
+    least = np.cos(np.radians(largest_turn)) - 1e-6
+    leaves, joins = ((tangent[ends] * chord).sum(axis=1) >= least for ends in (rows, columns))
+    return np.asarray(leaves & joins)
 
 
 def _cheapest_links(count: int, rows: IntArray, columns: IntArray, cost: FloatArray) -> list[int]:

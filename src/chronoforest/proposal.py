@@ -230,6 +230,14 @@ def _window_settings(found: Statistics) -> Iterator[tuple[str, Value, str]]:
     yield "models.window.stride", found.stride, f"episodes of {num_rows} rows: at most {NUM_FRAMES} frames"
     yield "models.window.horizon", found.horizon, f"frames in an episode, whole tokens of {FRAMES_PER_TOKEN}"
     yield "models.window.max_late", round(0.4 * found.span), f"0.4 of a segment of {found.span} steps"
+    if not found.is_reversible:
+        yield (
+            "models.level_mix.independent",
+            0.2,
+            "directed: trees that arrive grow as often as those that leave",
+        )
+        yield "models.level_mix.leaving", 0.35, "so as many windows are learned that leave"
+        yield "models.level_mix.arriving", 0.35, "as windows that arrive"
 
 
 def _distance_settings(found: Statistics) -> Iterator[tuple[str, Value, str]]:
@@ -237,6 +245,8 @@ def _distance_settings(found: Statistics) -> Iterator[tuple[str, Value, str]]:
     why = "no jumps" if found.episodes.has_actions else "no actions were recorded"
     moves = f"{why}: what was moved stands in for the action" if is_moving else "jumps: luck is no choice"
     yield "models.distance.is_directed", not found.is_reversible, _direction_reason(found)
+    yield "models.distance.averages_luck", found.has_luck, _luck_reason(found)
+    yield "models.distance.expectile", 0.9 if found.is_one_way else 0.95, "few choices where one-way"
     yield "models.distance.acts_by_moving", is_moving, moves
     yield "models.distance.action_dim", 2 if is_moving else found.num_actions, "numbers per action"
     yield "models.distance.move_unit", backup * found.step, f"{backup} steps of {found.step:.3g}"
@@ -288,8 +298,7 @@ def _search_settings(found: Statistics) -> Iterator[tuple[str, Value, str]]:
     yield "planner.stride", found.stride, "as in models.window"
     yield "planner.anchor_tolerance", 0.45 * room, "0.45 × the room"
     yield "planner.search.meeting_radius", EXEC_SCALE * 1.2 * found.stride, "1.2 frames, in d_exec = 0.2 d"
-    luck = f"{100 * found.jump_share:.1f} % of the episodes jump; 10 where luck matters, else 0.1"
-    yield "planner.search.uncertainty_weight", 10.0 if found.has_luck else 0.1, luck
+    yield "planner.search.uncertainty_weight", 10.0 if found.has_luck else 0.1, _luck_reason(found)
     yield "planner.search.junction.scales", (push, 0.0), "1.35 × what a segment covers, and unguided"
     yield "planner.search.junction.progress", EXEC_SCALE * 0.1 * span, "a tenth of a segment"
     yield "planner.search.junction.overlap", EXEC_SCALE * 0.1 * span, "a tenth of a segment"
@@ -306,6 +315,8 @@ def _search_settings(found: Statistics) -> Iterator[tuple[str, Value, str]]:
     yield "planner.assembly.keep_margin", room, "the room that three quarters of all places keep"
     yield "planner.assembly.edge", 0.18 * room, "0.18 × the room"
     yield "planner.assembly.longest_cut", push, "1.35 × what a segment covers"
+    turn = 45.0 if found.is_one_way else 180.0
+    yield "planner.assembly.largest_turn", turn, "no cut against a one-way lane"
     yield "planner.assembly.tube_width", 1.1 * room, "1.1 × the room"
     yield "planner.assembly.tube_step", 0.09 * room, "0.09 × the room"
     yield "planner.assembly.timing_hop", 20 * step, "20 steps"
@@ -317,6 +328,10 @@ def _walking_settings(found: Statistics) -> Iterator[tuple[str, Value, str]]:
     yield "execution.stuck_steps", max(1, round(0.25 * found.span)), "a quarter of a segment"
     yield "execution.least_progress", 2.5 * found.step, "2.5 steps"
     yield "execution.jump", found.jump, "as above"
+
+
+def _luck_reason(found: Statistics) -> str:
+    return f"{100 * found.jump_share:.1f} % of the episodes jump: {'luck' if found.has_luck else 'no luck'}"
 
 
 def _direction_reason(found: Statistics) -> str:
