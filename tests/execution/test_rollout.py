@@ -123,6 +123,27 @@ def test_drift_asks_for_a_new_route_from_the_current_position(env):
     np.testing.assert_array_equal(rollout.paths[1][0], position)
 
 
+class Sticky:
+    """Comes to rest at x = 2 until it is asked to walk back once."""
+
+    def __init__(self):
+        self.is_free = False
+
+    def __call__(self, observation, subgoal):
+        self.is_free |= subgoal[0] < 0
+        rests = observation[0] >= 2 and not self.is_free
+        return np.zeros(2) if rests else StraightTracker()(observation, subgoal)
+
+
+@pytest.mark.parametrize(("idle_steps", "cause"), [(10, "none"), (0, "stuck")])
+def test_an_agent_at_rest_walks_back_a_moment_and_gets_away(idle_steps, cause):
+    world = Corridor()
+    start = world.start([0, 0], [6, 0])
+    route = Route(dense([[0, 0], [6, 0]]), NOBODY, ())
+    rollout = walk(world, start, route, Sticky(), params=ExecutionParams(idle_steps=idle_steps))
+    assert rollout.cause == cause
+
+
 def test_a_teleport_is_noticed_at_once_and_replanned():
     world = Corridor(jumps={10: np.array([9.0, 3.0])})
     start = world.start([0, 0], [12, 0])

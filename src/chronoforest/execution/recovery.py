@@ -33,18 +33,29 @@ class PlansRoutes(Protocol):
 class Watch:
     """What the agent remembers to notice trouble.
 
-    least_to_go: the best it has come, in units, at step `gained_at`; quiet_until: drift is excused so long.
+    least_to_go: the best it has come, in units, at step `gained_at`; quiet_until: drift is excused so long;
+    back_until: it walks back so long.
     """
 
     least_to_go: float = np.inf
     gained_at: int = 0
     quiet_until: int = 0
+    back_until: int = 0
 
     def updated(self, step: int, units_to_go: float, params: ExecutionParams) -> Watch:
         """Remember the step when it brought the agent clearly nearer to its goal."""
         if units_to_go > self.least_to_go - params.least_progress:
             return self
         return replace(self, least_to_go=units_to_go, gained_at=step)
+
+    def backing_off(self, step: int, params: ExecutionParams) -> Watch:
+        """Walk back for a moment when nothing was gained for a while.
+
+        A learned tracker can come to rest in a pose that its own constant action keeps; asked for another
+        direction it leaves it.
+        """
+        is_idle = 0 < params.idle_steps <= step - max(self.gained_at, self.back_until)
+        return replace(self, back_until=step + params.back_steps) if is_idle else self
 
     def after_failed_replan(self, step: int, params: ExecutionParams) -> Watch:
         """Give the old route another chance before the next attempt."""

@@ -16,7 +16,7 @@ from chronoforest.envs.bodies import is_upside_down, pose_of
 from chronoforest.envs.tasks import Env, Start
 from chronoforest.errors import BadResult, CannotWrite
 from chronoforest.execution.recovery import Cause, Replan, Watch, trouble
-from chronoforest.execution.route import ExecutionParams, Place, Route, advance, subgoal, to_go
+from chronoforest.execution.route import ExecutionParams, Place, Route, advance, retreat, subgoal, to_go
 from chronoforest.types import FloatArray, Tracker
 
 FORMAT = "chronoforest-rollout/1"
@@ -170,8 +170,7 @@ class _Agent:
     def step(self, env: Env) -> None:
         """Aim, act, look around, and recover when something is wrong."""
         assert self.route is not None
-        aim = subgoal(self.route, self.place, self.start.goal, self.params)
-        action = self.tracker(self.observation, aim - self.track[-1])
+        action = self.tracker(self.observation, self._aim(self.route) - self.track[-1])
         action = np.clip(action, env.action_space.low, env.action_space.high)
         self.observation, _, _, is_out_of_steps, info = env.step(action)
         self.track.append(self.observation[:2].astype(np.float64))
@@ -206,6 +205,12 @@ class _Agent:
             poses=np.array(self.poses),
         )
 
+    def _aim(self, route: Route) -> FloatArray:
+        """[2] the place to walk toward."""
+        if self.now < self.watch.back_until:
+            return retreat(route, self.place, self.params)
+        return subgoal(route, self.place, self.start.goal, self.params)
+
     def _locate(self, route: Route) -> None:
         """Find the place on the route again and note visits and progress."""
         place = advance(route, self.place, self.track[-1], self.params)
@@ -220,7 +225,9 @@ class _Agent:
         return route.waypoints[self.place.num_visited :]
 
     def _recover(self, route: Route) -> None:
-        """Plan anew when something is wrong; without a planner or after too many attempts, give up."""
+        """Step back when nothing moves; plan anew when something is wrong; without a planner or after too
+        many attempts, give up."""
+        self.watch = self.watch.backing_off(self.now, self.params)
         cause = trouble(self.watch, route, self.place, self.track, self.params)
         if cause is None:
             return

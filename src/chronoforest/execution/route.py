@@ -20,8 +20,9 @@ class ExecutionParams:
     look_ahead: the subgoal's lead on the nearest plan frame, along the plan; window: how far ahead that
     frame is looked for, so that a route that crosses itself is not cut short; visit_radius: a waypoint counts
     as visited; drift: farthest distance from the plan; stuck_steps without gaining least_progress along the
-    plan count as stuck; jump: a longer step is a teleport; max_replans: attempts to plan anew because of
-    trouble; replan_every: steps after which a new plan is asked for although nothing is wrong, 0 for never.
+    plan count as stuck; after idle_steps without it, 0 for never, the agent walks back for back_steps;
+    jump: a longer step is a teleport; max_replans: attempts to plan anew because of trouble; replan_every:
+    steps after which a new plan is asked for although nothing is wrong, 0 for never.
     """
 
     look_ahead: float = 1.4
@@ -30,6 +31,8 @@ class ExecutionParams:
     drift: float = 2.0
     stuck_steps: int = 50
     least_progress: float = 0.5
+    idle_steps: int = 0
+    back_steps: int = 10
     jump: float = 1.5
     max_replans: int = 10
     replan_every: int = 0
@@ -46,7 +49,7 @@ class ExecutionParams:
         ):
             if not getattr(self, name) > 0:
                 raise InvalidParameter(f"{name} must be above 0, got {getattr(self, name)}")
-        for name in ("max_replans", "replan_every"):
+        for name in ("max_replans", "replan_every", "idle_steps", "back_steps"):
             if getattr(self, name) < 0:
                 raise InvalidParameter(f"{name} must be 0 or more, got {getattr(self, name)}")
 
@@ -114,6 +117,11 @@ def subgoal(route: Route, place: Place, goal: FloatArray, params: ExecutionParam
     elif route.is_complete and reach >= route.along[-1]:
         return goal
     return route.point_at(reach)
+
+
+def retreat(route: Route, place: Place, params: ExecutionParams) -> FloatArray:
+    """[2] the place to walk back toward: behind on the plan, as far as the subgoal is ahead."""
+    return route.point_at(max(route.along[place.frame] - params.look_ahead, 0.0))
 
 
 def to_go(route: Route, place: Place, position: FloatArray) -> float:
