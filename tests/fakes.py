@@ -89,6 +89,9 @@ class SquareDensity:
     def log_density(self, points):
         return np.minimum(self.margin(points), 1.0)
 
+    def follows(self, points, moves):
+        return np.ones(np.shape(points)[:-1], dtype=bool)
+
 
 def _inside_box(points, low, high):
     """Signed distance to a box's edge, positive inside."""

@@ -36,6 +36,9 @@ class Corridor:
         y = np.asarray(points)[..., 1]
         return np.minimum(y, self.width - y)
 
+    def follows(self, points, moves):
+        return np.ones(np.shape(points)[:-1], dtype=bool)
+
 
 class SlowMiddle(EuclideanDistance):
     """Crossing x = 10 below y = 15 takes five hundred steps more."""

@@ -123,17 +123,18 @@ def resample(path: FloatArray, spacing: float) -> FloatArray:
 def cut_corners(path: FloatArray, density: Density, distance: Distance, params: AssemblyParams) -> FloatArray:
     """The cheapest way over the path's own points [n, 2] along chords the data supports.
 
-    A chord must stay inside the support (or no farther outside than the way it replaces) and must not take
-    longer by the temporal distance; its price is its length, dearer where room is short.
+    A chord must stay inside the support (or no farther outside than the way it replaces), go with recorded
+    motion where directions matter, and must not take longer by the temporal distance; its price is its
+    length, dearer where room is short.
     """
     if len(path) < 3:
         return path
     rows, columns = np.triu_indices(len(path), k=1)
     short = np.linalg.norm(path[rows] - path[columns], axis=1) <= params.longest_cut
     rows, columns = rows[short], columns[short]
-    room = _room_on_chords(path[rows], path[columns], density, params)
+    room, is_open = _along_chords(path[rows], path[columns], density, params)
     least = _least_between(density.margin(path))[rows, columns]
-    is_open = room.min(axis=1) >= np.minimum(least, params.edge) - 1e-6
+    is_open &= room.min(axis=1) >= np.minimum(least, params.edge) - 1e-6
     is_open &= _is_no_detour(path, rows, columns, distance, params.slack)
     is_open &= _is_onward(path, rows, columns, params.largest_turn)
     is_open |= columns == rows + 1
@@ -165,12 +166,14 @@ def _least_between(values: FloatArray) -> FloatArray:
     return np.minimum.accumulate(table, axis=1)
 
 
-def _room_on_chords(
+def _along_chords(
     starts: FloatArray, ends: FloatArray, density: Density, params: AssemblyParams
-) -> FloatArray:
-    """[c, samples] margin along straight chords."""
+) -> tuple[FloatArray, BoolArray]:
+    """[c, samples] margin along straight chords, and [c] whether each goes with recorded motion."""
     share = np.linspace(0.0, 1.0, max(3, int(params.longest_cut / (1.6 * params.spacing))))
-    return density.margin(starts[:, None] + share[None, :, None] * (ends - starts)[:, None])
+    moves = (ends - starts)[:, None]
+    places = starts[:, None] + share[None, :, None] * moves
+    return density.margin(places), np.asarray(density.follows(places, moves).all(axis=1))
 
 
 def _price(room: FloatArray, params: AssemblyParams) -> FloatArray:

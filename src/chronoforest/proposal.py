@@ -272,6 +272,9 @@ def _density_settings(found: Statistics) -> Iterator[tuple[str, Value, str]]:
     yield "models.density.cell", found.bandwidth / 3, "bandwidth / 3"
     yield "models.density.jump", found.jump, "as above"
     yield "models.density.hazard_radius", 2.5 * found.step, "2.5 steps"
+    if found.is_one_way:
+        yield "models.density.num_headings", 8, "one-way: directions of motion are tabulated too"
+        yield "models.density.heading_steps", found.stride, "over one frame"
 
 
 def _tracker_settings(found: Statistics) -> Iterator[tuple[str, Value, str]]:

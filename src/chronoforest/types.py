@@ -309,6 +309,11 @@ class Density(Protocol):
         """[..., 2] → [...] world units to the nearest unsupported place; negative outside the support."""
         ...
 
+    def follows(self, points: FloatArray, moves: FloatArray) -> BoolArray:
+        """[..., 2] places and moves → [...] whether recordings moved in about this direction there; true
+        everywhere where directions do not matter."""
+        ...
+
 
 @dataclass(frozen=True)
 class Query:

@@ -125,3 +125,28 @@ def test_a_table_that_would_not_fit_in_memory_is_refused():
     tracks = np.array([[[0.0, 0.0], [1.0, 1.0], [1e6, 1e6]]])
     with pytest.raises(BadDataset, match=r"cells of 0\.1 units is too large"):
         fit_density(tracks, DensityParams())
+
+
+def one_way_lane(num_headings):
+    """Drives east along y = 0 and, above x = 10, north along x = 10."""
+    rng = np.random.default_rng(0)
+    east = np.stack([np.linspace(0, 10, 41), np.zeros(41)], axis=1)
+    north = np.stack([np.full(41, 10.0), np.linspace(0, 10, 41)], axis=1)
+    tracks = np.concatenate([np.tile(east, (30, 1, 1)), np.tile(north, (30, 1, 1))])
+    tracks = tracks + rng.normal(0, 0.03, tracks.shape)
+    return fit_density(tracks, DensityParams(num_headings=num_headings, heading_steps=2))
+
+
+def test_only_directions_that_were_recorded_are_followed():
+    density = one_way_lane(8)
+    places = np.array([[5.0, 0.0], [5.0, 0.0], [5.0, 0.0], [10.0, 5.0], [10.0, 5.0], [50.0, 0.0]])
+    moves = np.array([[1.0, 0.0], [-1.0, 0.0], [1.0, 0.6], [0.0, 1.0], [0.0, -1.0], [1.0, 0.0]])
+    assert density.follows(places, moves).tolist() == [True, False, True, True, False, False]
+    assert density.follows(places[:2], 0.01 * moves[:2]).all()
+
+
+def test_without_a_table_every_direction_is_followed():
+    density = one_way_lane(0)
+    assert density.headings is None
+    assert density.follows(np.zeros((2, 3, 2)), -np.ones(2)).shape == (2, 3)
+    assert density.follows(np.zeros((2, 3, 2)), -np.ones(2)).all()

@@ -63,6 +63,13 @@ def test_a_density_survives_saving(tmp_path):
     np.testing.assert_array_equal(again.margin(places), density.margin(places))
     np.testing.assert_allclose(again.log_density(places), density.log_density(places), atol=0.01)
     assert again.step_length == density.step_length
+    assert again.headings is None
+
+
+def test_a_density_keeps_its_headings(tmp_path):
+    density = fit_density(make_episodes().xy.astype(float), DensityParams(num_headings=8))
+    store.save_density(tmp_path, density, {"kind": "density", "preset": NAME})
+    np.testing.assert_array_equal(store.load_density(tmp_path).headings, density.headings)
 
 
 def test_weights_of_another_preset_are_refused_with_the_command_that_makes_the_right_ones(folder):

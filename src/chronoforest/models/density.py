@@ -8,7 +8,7 @@ import numpy as np
 from scipy.ndimage import distance_transform_edt, gaussian_filter, map_coordinates
 
 from chronoforest.errors import BadCheckpoint, BadDataset, InvalidParameter
-from chronoforest.types import BoolArray, FloatArray
+from chronoforest.types import BoolArray, FloatArray, IntArray
 
 MOST_CELLS = 50_000_000
 
@@ -17,7 +17,10 @@ MOST_CELLS = 50_000_000
 class DensityParams:
     """Grid cell and kernel bandwidth in world units; `support_quantile` of the data's own density values
     marks the edge of the supported region (recordings park at their goals, so only low quantiles mean
-    anything). Places within `hazard_radius` of a jump in the recordings count as unsupported."""
+    anything). Places within `hazard_radius` of a jump in the recordings count as unsupported.
+
+    num_headings: sectors in which the directions of motion are tabulated, 0 where they do not matter; a
+    direction counts that `heading_share` of the motion at a place has, measured over `heading_steps`."""
 
     cell: float = 0.1
     bandwidth: float = 0.3
@@ -25,6 +28,9 @@ class DensityParams:
     jump: float = 1.5
     step_quantile: float = 0.999
     hazard_radius: float = 0.5
+    num_headings: int = 0
+    heading_share: float = 0.03
+    heading_steps: int = 1
 
     def __post_init__(self) -> None:
         if self.cell <= 0 or self.bandwidth <= 0:
@@ -33,6 +39,11 @@ class DensityParams:
             )
         if not 0.0 <= self.support_quantile < 1.0:
             raise InvalidParameter(f"support_quantile must lie in [0, 1), got {self.support_quantile}")
+        if self.num_headings < 0 or self.heading_steps < 1:
+            raise InvalidParameter(
+                "num_headings must be 0 or more and heading_steps 1 or more, "
+                f"got {self.num_headings} and {self.heading_steps}"
+            )
 
 
 @dataclass(frozen=True)
@@ -40,7 +51,8 @@ class GridDensity:
     """The planner's `Density`: tables on a grid whose first cell centre is `origin`.
 
     log_table: [nx, ny] natural logarithm of the density per square unit; support: [nx, ny] bool;
-    step_length: units that hardly any recording exceeded in one step.
+    step_length: units that hardly any recording exceeded in one step; headings: [sectors, nx, ny] bool, the
+    directions in which recordings moved, the first sector east and counter-clockwise from there, or None.
     """
 
     origin: FloatArray
@@ -48,6 +60,7 @@ class GridDensity:
     log_table: FloatArray
     support: BoolArray
     step_length: float
+    headings: BoolArray | None = None
 
     def __post_init__(self) -> None:
         if self.log_table.ndim != 2 or self.log_table.shape != self.support.shape:
@@ -66,6 +79,18 @@ class GridDensity:
         """[..., 2] → [...] world units to unsupported space, negative outside the support."""
         table: FloatArray = self._margin  # type: ignore[attr-defined]
         return self._lookup(table, points, float(table.min()))
+
+    def follows(self, points: FloatArray, moves: FloatArray) -> BoolArray:
+        """[..., 2] places and moves → [...]; true everywhere without a table of headings, and for moves of
+        less than half a step, which have no direction."""
+        points, moves = np.broadcast_arrays(points, moves)
+        if self.headings is None:
+            return np.ones(points.shape[:-1], dtype=bool)
+        rows = np.rint((points - self.origin) / self.cell).astype(np.int64)
+        is_inside = np.asarray(((rows >= 0) & (rows < self.support.shape)).all(axis=-1))
+        x, y = np.moveaxis(np.where(is_inside[..., None], rows, 0), -1, 0)
+        is_recorded = self.headings[_sectors(moves, len(self.headings)), x, y] & is_inside
+        return np.asarray(is_recorded | (np.linalg.norm(moves, axis=-1) < 0.5 * self.step_length))
 
     def _lookup(self, table: FloatArray, points: FloatArray, outside: float) -> FloatArray:
         points = np.asarray(points, dtype=np.float64)
@@ -86,21 +111,47 @@ def fit_density(tracks: FloatArray, params: DensityParams) -> GridDensity:
             "use a larger cell, or check the units of the recordings"
         )
     edges = [low[k] + params.cell * (np.arange(shape[k] + 1) - 0.5) for k in range(2)]
-    counts, _, _ = np.histogram2d(points[:, 0], points[:, 1], bins=edges)
-    density = gaussian_filter(counts, params.bandwidth / params.cell) / (len(points) * params.cell**2)
+    density = _blurred(points, edges, params) / (len(points) * params.cell**2)
     log_table = np.log(density + 1e-12).astype(np.float16).astype(np.float64)
     hops = np.linalg.norm(np.diff(tracks, axis=1), axis=-1)
     step_length = float(np.quantile(hops[hops <= params.jump], params.step_quantile))
     draft = GridDensity(low, params.cell, log_table, np.ones(log_table.shape, dtype=bool), step_length)
     edge = np.quantile(draft.log_density(points), params.support_quantile)
     is_hazard = _near(jump_starts(tracks, params.jump), edges, params.hazard_radius / params.cell)
-    return replace(draft, support=(log_table >= edge) & ~is_hazard)
+    headings = _headings(tracks, edges, params) if params.num_headings else None
+    return replace(draft, support=(log_table >= edge) & ~is_hazard, headings=headings)
 
 
 def jump_starts(tracks: FloatArray, jump: float) -> FloatArray:
     """[n, 2]: where recordings were one step before they jumped farther than `jump`."""
     is_jump = np.linalg.norm(np.diff(tracks, axis=1), axis=-1) > jump
     return tracks[:, :-1][is_jump]
+
+
+def _blurred(points: FloatArray, edges: list[FloatArray], params: DensityParams) -> FloatArray:
+    """[nx, ny] points [n, 2] per cell, blurred by the kernel."""
+    counts, _, _ = np.histogram2d(points[:, 0], points[:, 1], bins=edges)
+    return np.asarray(gaussian_filter(counts, params.bandwidth / params.cell))
+
+
+def _headings(tracks: FloatArray, edges: list[FloatArray], params: DensityParams) -> BoolArray:
+    """[sectors, nx, ny]: whether enough of the motion near a cell goes in a sector or one beside it."""
+    first, last = tracks[:, : -params.heading_steps], tracks[:, params.heading_steps :]
+    moves = last - first
+    length = np.linalg.norm(moves, axis=-1)
+    is_moving = (length > 0.3 * np.median(length)) & (length <= params.heading_steps * params.jump)
+    places, sectors = (0.5 * (first + last))[is_moving], _sectors(moves[is_moving], params.num_headings)
+    tables = np.stack(
+        [_blurred(places[sectors == sector], edges, params) for sector in range(params.num_headings)]
+    )
+    around = tables + np.roll(tables, 1, axis=0) + np.roll(tables, -1, axis=0)
+    return np.asarray(around > params.heading_share * tables.sum(axis=0))
+
+
+def _sectors(moves: FloatArray, count: int) -> IntArray:
+    """[...] the sector of each move [..., 2]."""
+    angle = np.arctan2(moves[..., 1], moves[..., 0])
+    return np.rint(angle * count / (2.0 * np.pi)).astype(np.int64) % count
 
 
 def _near(points: FloatArray, edges: list[FloatArray], radius: float) -> BoolArray:

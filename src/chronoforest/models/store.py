@@ -57,6 +57,11 @@ def model_path(folder: Path, kind: str) -> Path:
     return folder / f"{kind}.safetensors"
 
 
+def distance_file(recipe: str) -> str:
+    """Name of the file of a distance's recipe, without its ending; only our own has the plain one."""
+    return "distance" if recipe == "own" else f"distance-{recipe}"
+
+
 def tracker_file(name: str, default: str) -> str:
     """Name of a tracker's file without its ending; only the preset's own, the default, has the plain one."""
     return "tracker" if name == default else f"tracker-{name}"
@@ -75,16 +80,18 @@ def load_models(
     sampler: SamplerParams,
     device: torch.device | str = "cpu",
     tracker: str = "tracker",
+    distance: str = "distance",
 ) -> Models:
-    """All four models of a preset, each checked to belong to it; tracker: its file without the ending."""
-    for kind in KINDS[:-1]:
-        path = model_path(folder, kind)
+    """All four models of a preset, each checked to belong to it; tracker, distance: their files without the
+    ending."""
+    for kind, file in (("density", "density"), ("distance", distance), ("denoiser", "denoiser")):
+        path = model_path(folder, file)
         _check_preset(path, checkpoint.read(path, kind)[1], preset)
-    distance, fitted = load_distance(folder, device)
+    measure, fitted = load_distance(folder, device, distance)
     has_actions = checkpoint.read(model_path(folder, "density"), "density")[1].get("has_actions", True)
     return Models(
-        sampler=SegmentSampler(load_denoiser(folder), distance, sampler, device),
-        distance=distance,
+        sampler=SegmentSampler(load_denoiser(folder), measure, sampler, device),
+        distance=measure,
         calibration=fitted,
         density=load_density(folder),
         tracker=load_tracker(folder, tracker, preset) if has_actions else None,
@@ -117,6 +124,8 @@ def save_density(folder: Path, density: GridDensity, card: Card) -> None:
         "cell": torch.tensor(density.cell, dtype=torch.float64),
         "step_length": torch.tensor(density.step_length, dtype=torch.float64),
     }
+    if density.headings is not None:
+        tensors["headings"] = torch.as_tensor(density.headings)
     checkpoint.write(model_path(folder, "density"), tensors, card)
 
 
@@ -131,6 +140,7 @@ def load_density(folder: Path) -> GridDensity:
             log_table=tensors["log_table"].double().numpy(),
             support=tensors["support"].numpy().astype(np.bool_),
             step_length=float(tensors["step_length"]),
+            headings=tensors["headings"].numpy().astype(np.bool_) if "headings" in tensors else None,
         )
     except KeyError as error:
         raise BadCheckpoint(f"{path} lacks {error}") from error

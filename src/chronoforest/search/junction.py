@@ -96,7 +96,8 @@ def _select(
     leaf: Leaf, samples: FloatArray, density: Density, largest_hop: float, params: JunctionParams
 ) -> Representatives:
     """Prune, cluster, and keep the best-supported continuous member of every cluster."""
-    samples = samples[is_supported(samples, density, params.slip) & has_no_jump(samples, largest_hop)]
+    keep = is_supported(samples, density, params.slip) & has_no_jump(samples, largest_hop)
+    samples = samples[keep & goes_with_traffic(samples, leaf.tree.is_incoming, density)]
     tail_codes = leaf.tree.distance.encode(samples[:, -1])
     keep = _advances(leaf, tail_codes, params)
     samples, tail_codes = samples[keep], tail_codes[keep]
@@ -123,6 +124,13 @@ def has_no_jump(segments: FloatArray, largest_hop: float) -> NDArray[np.bool_]:
     """[n]: no two consecutive frames farther apart than a recording ever moved."""
     hops = np.linalg.norm(np.diff(segments, axis=1), axis=-1)
     return np.asarray((hops <= largest_hop).all(axis=1))
+
+
+def goes_with_traffic(segments: FloatArray, is_incoming: bool, density: Density) -> NDArray[np.bool_]:
+    """[n]: every hop goes in a direction in which recordings moved there."""
+    moves = np.diff(segments, axis=1)
+    middles = segments[:, :-1] + 0.5 * moves
+    return np.asarray(density.follows(middles, -moves if is_incoming else moves).all(axis=1))
 
 
 def _advances(leaf: Leaf, tail_codes: NDArray[Any], params: JunctionParams) -> NDArray[np.bool_]:
