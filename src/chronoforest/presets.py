@@ -15,7 +15,7 @@ from chronoforest.execution.route import ExecutionParams
 from chronoforest.models.distance import DistanceParams
 from chronoforest.models.fit import ModelParams
 from chronoforest.models.sampler import SamplerParams
-from chronoforest.models.store import Models, load_models, tracker_file, trained_window
+from chronoforest.models.store import Models, distance_file, load_models, tracker_file, trained_window
 from chronoforest.models.tracker import TrackerParams
 from chronoforest.models.train import TrainParams, pick_device
 from chronoforest.planner import Planner, PlannerParams
@@ -189,10 +189,11 @@ def load_planner(
     mode: Literal["default", "fast"] = "default",
     num_threads: int = 1,
     tracker: str | None = None,
+    distance: str = "own",
 ) -> PresetPlanner:
     """A planner for a preset, from the weights that ship with the package or from a folder of your own.
 
-    tracker: another one than the preset's own, by name.
+    tracker: another one than the preset's own, by name; distance: `paper` for the one at the paper's setting.
     """
     preset = get_preset(name)
     if mode not in ("default", "fast"):
@@ -203,7 +204,12 @@ def load_planner(
         preset = preset.hurried()
     folder = Path(weights) if weights is not None else preset.weights
     models = load_models(
-        folder, preset.name, preset.sampler, pick_device(device), preset.tracker_file(tracker)
+        folder,
+        preset.name,
+        preset.sampler,
+        pick_device(device),
+        preset.tracker_file(tracker),
+        distance_file(distance),
     )
     _refuse_other_window(preset, folder)
     return PresetPlanner(preset, models, num_threads)

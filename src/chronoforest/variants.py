@@ -83,6 +83,7 @@ VARIANTS: dict[str, Variant] = {
     "temporal-fixed": Variant(fixes_order=True),
     "graph-fixed": Variant(needs_order=True),
     "exhaustive": Variant(is_exhaustive=True),
+    "reversed-trees": Variant(lambda params: replace(params, is_reversible=True)),
     "direct-matrix": Variant(hops=direct),
     "noisy-injection": Variant(guidance={"inject": "noisy"}),
     "sparse-guidance": Variant(guidance={"spread": "sparse"}),

@@ -16,7 +16,7 @@ def planners(monkeypatch):
     """The verbs load the fake; returns how they asked for it."""
     asked = []
 
-    def load_planner(name, device="cpu", weights=None, mode="default", tracker=None):
+    def load_planner(name, device="cpu", weights=None, mode="default", tracker=None, distance="own"):
         asked.append((name, device, weights, mode))
         return FakePlanner(name)
 

@@ -33,13 +33,22 @@ class ShippedPlanner:
     tracker: str | None = None
     planner: str = "chronoforest"
     data: Path = Path("data")
+    distance: str = "own"
 
     def __call__(self, preset: str, mode: Mode) -> PresetPlanner:
         """The planner of a preset."""
         from chronoforest.peers.registry import load
 
-        options = {"device": self.device, "weights": self.weights, "mode": mode, "tracker": self.tracker}
-        return load(self.planner, preset, self.data, **options)
+        return load(
+            self.planner,
+            preset,
+            self.data,
+            device=self.device,
+            weights=self.weights,
+            mode=mode,
+            tracker=self.tracker,
+            distance=self.distance,
+        )
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,8 @@ class Case:
     task: 1…5, or 0 where no official task is involved; episode: which of the cases of that task;
     seed: of the whole suite; num_agents, num_waypoints: M and K; tracker: its name, the preset's own unless
     told; reference, look_ahead: the path of suite `track` and how far ahead on it the subgoal is, as the
-    preset has it unless told; planner: ChronoForest's or a peer's name.
+    preset has it unless told; planner: ChronoForest's or a peer's name; distance: whose recipe trained it;
+    replans: whether a walk in trouble plans anew.
     """
 
     suite: str
@@ -55,6 +56,8 @@ class Case:
     reference: str = ""
     look_ahead: float | None = None
     planner: str = "chronoforest"
+    distance: str = "own"
+    replans: bool = True
 
     @property
     def maze(self) -> Maze:

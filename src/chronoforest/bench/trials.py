@@ -160,6 +160,7 @@ def _walk_task(case: Case, planner: PresetPlanner) -> Trial:
         plan_seed=plan_seed,
         variant=case.variant,
         order=order,
+        replans=case.replans,
     )
     return Trial(case, measure_plan(outing.result, case.maze), measure_walk(outing.rollouts[0]))
 

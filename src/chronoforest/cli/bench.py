@@ -32,13 +32,14 @@ class BenchOptions:
 Bench = Annotated[BenchOptions, arg(name="")]
 
 
-def stitch(options: Options, bench: Bench, episodes: int = 50) -> None:
+def stitch(options: Options, bench: Bench, episodes: int = 50, replans: bool = True) -> None:
     """The official protocol: five tasks with jitter, success within 1000 and within 2000 steps.
 
     Args:
         episodes: per task.
+        replans: plan anew when something goes wrong on the way; without it the walk ends there.
     """
-    _bench("stitch", options, bench, episodes)
+    _bench("stitch", options, bench, episodes, replans=replans)
 
 
 def pairs(options: Options, bench: Bench, episodes: int = 500) -> None:
@@ -114,7 +115,7 @@ def _bench(
     if options.tracker is not None:
         more["tracker"] = options.tracker
     if load is None:
-        more["planner"] = options.planner
+        more |= {"planner": options.planner, "distance": options.distance}
     template = Case(suite, preset, 0, 0, options.seed, options.variant, options.mode, **more)
     cases = make_cases(template, episodes)
     path = open_folder(bench.out) / f"{suite}.jsonl"
@@ -123,7 +124,12 @@ def _bench(
         print(f"{path}: {num_kept} of {len(cases)} trials were there already, kept")
     with bar(f"{suite} {preset}", "trials") as on_progress:
         load = load or ShippedPlanner(
-            options.weights, options.device, options.tracker, options.planner, options.data
+            options.weights,
+            options.device,
+            options.tracker,
+            options.planner,
+            options.data,
+            options.distance,
         )
         trials = run_cases(cases, path, load, bench.workers, on_progress)
     title = ", ".join([suite, preset, options.variant, *(f"{key} {value}" for key, value in more.items())])

@@ -30,6 +30,7 @@ class PlannerOptions:
         weights: folder of trained models; those of the package, or runs/PRESET for your own, unless told.
         device: cpu or cuda.
         tracker: awr, bc or diffusion-ql; the preset's own unless told.
+        distance: own, or paper for the one at the paper's setting, where the weights have it.
         planner: chronoforest, or a peer: dataset-graph, diffusion-replan, compositional or tree-single.
         data: folder with PRESET.npz, for a planner that needs recorded states.
     """
@@ -41,16 +42,19 @@ class PlannerOptions:
     weights: Path | None = None
     device: str = "cpu"
     tracker: str | None = None
+    distance: str = "own"
     planner: str = "chronoforest"
     data: Path = Path("data")
 
     def check(self) -> None:
-        """Refuse an unknown preset, tracker, planner or variant, before anything is written or loaded."""
+        """Refuse an unknown preset, tracker, distance, planner or variant, before anything is written."""
         from chronoforest.peers.registry import check_planner
         from chronoforest.planner import VARIANTS
         from chronoforest.presets import get_preset
 
-        get_preset(self.preset).tracker_file(self.tracker)
+        preset = get_preset(self.preset)
+        preset.tracker_file(self.tracker)
+        preset.models.with_distance(self.distance)
         check_planner(self.planner)
         if self.variant not in VARIANTS:
             raise UnknownVariant(self.variant, choices=VARIANTS)
@@ -62,8 +66,16 @@ class PlannerOptions:
         from chronoforest.peers import registry
 
         torch.set_num_threads(1)
-        options = {"device": self.device, "weights": self.weights, "mode": self.mode, "tracker": self.tracker}
-        return registry.load(self.planner, self.preset, self.data, **options)
+        return registry.load(
+            self.planner,
+            self.preset,
+            self.data,
+            device=self.device,
+            weights=self.weights,
+            mode=self.mode,
+            tracker=self.tracker,
+            distance=self.distance,
+        )
 
 
 Options = Annotated[PlannerOptions, arg(name="")]

@@ -85,7 +85,7 @@ def _train(options: TrainOptions, kinds: tuple[str, ...]) -> None:
     from chronoforest.data.episodes import load_split
     from chronoforest.models.cards import write_card
     from chronoforest.models.fit import FITS, Recordings, Run
-    from chronoforest.models.store import tracker_file
+    from chronoforest.models.store import distance_file, tracker_file
     from chronoforest.models.train import pick_device
     from chronoforest.presets import get_preset
 
@@ -100,7 +100,7 @@ def _train(options: TrainOptions, kinds: tuple[str, ...]) -> None:
     params = _adjusted(models.with_tracker(name).with_distance(options.distance), options)
     files = {
         "tracker": tracker_file(name, preset.models.tracker.name),
-        "distance": "distance" if options.distance == "own" else f"distance-{options.distance}",
+        "distance": distance_file(options.distance),
     }
     folder = options.out or Path("runs") / preset.name
     for kind in kinds:

@@ -75,16 +75,18 @@ def walk_task(
     plan_seed: int | None = None,
     variant: str = "online",
     order: Sequence[Sequence[str]] | None = None,
+    replans: bool = True,
 ) -> Outing:
     """The official protocol: reset to the jittered task by `seed`, plan, walk until success or the cap.
 
+    Without `replans` the first trouble on the way ends the walk.
     Make the environment with a cap of MAX_STEPS: success within fewer steps can be read off the record.
     """
     memory, plan_seed = ForestMemory(), seed if plan_seed is None else plan_seed
     start = reset_task(env, task, seed)
     problem = Problem([start.observation[:2]], [start.goal])
     result = planner.plan(problem, seed=plan_seed, variant=variant, order=order, memory=memory)
-    replan = replanner(planner, start.goal, seed=plan_seed, memory=memory)
+    replan = replanner(planner, start.goal, seed=plan_seed, memory=memory) if replans else None
     rollout = walk(env, start, route_of(result, 0), planner.tracker, replan, planner.execution)
     return Outing(result, (rollout,))
 
