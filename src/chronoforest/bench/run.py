@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 LoadPlanner = Callable[[str, Mode], "PresetPlanner | Walker"]
 """Preset and mode → what a suite needs; hashable and picklable, because every process loads its own."""
 
+RunCase = Callable[[Case, "PresetPlanner | Walker"], Trial]
+"""Runs one case; a function of a module, because other processes import it."""
+
 OnProgress = Callable[[int, int], None]
 
 
@@ -74,6 +77,7 @@ def run_cases(
     load: LoadPlanner,
     workers: int = 1,
     on_progress: OnProgress | None = None,
+    run: RunCase = run_case,
 ) -> list[Trial]:
     """The trials of all cases, in their order; those that the file holds already are not run again."""
     if workers < 1:
@@ -82,7 +86,7 @@ def run_cases(
     trials = {trial.case: trial for trial in read_trials(path)}
     pending = [case for case in cases if case not in trials]
     num_kept = len(cases) - len(pending)
-    for num_run, trial in enumerate(_run(pending, load, workers), start=1):
+    for num_run, trial in enumerate(_run(pending, load, workers, run), start=1):
         _append(path, trial)
         trials[trial.case] = trial
         if on_progress is not None:
@@ -101,16 +105,16 @@ def read_trials(path: Path) -> list[Trial]:
     return trials
 
 
-def _run(cases: Sequence[Case], load: LoadPlanner, workers: int) -> Iterator[Trial]:
+def _run(cases: Sequence[Case], load: LoadPlanner, workers: int, run: RunCase) -> Iterator[Trial]:
     """Trials as they finish."""
     if workers == 1 or len(cases) < 2:
-        yield from (_trial(case, load) for case in cases)
+        yield from (_trial(case, load, run) for case in cases)
         return
     # A fresh interpreter per worker: forking a process whose torch threads are running can hang.
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(min(workers, len(cases)), mp_context=context)
     try:
-        for finished in as_completed([pool.submit(_trial_or_error, case, load) for case in cases]):
+        for finished in as_completed([pool.submit(_trial_or_error, case, load, run) for case in cases]):
             trial, error = finished.result()
             if trial is None:
                 raise ChronoForestError(error)
@@ -119,16 +123,16 @@ def _run(cases: Sequence[Case], load: LoadPlanner, workers: int) -> Iterator[Tri
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _trial_or_error(case: Case, load: LoadPlanner) -> tuple[Trial | None, str]:
+def _trial_or_error(case: Case, load: LoadPlanner, run: RunCase) -> tuple[Trial | None, str]:
     """A worker's answer; errors travel as their sentence, since not all of them can be pickled."""
     try:
-        return _trial(case, load), ""
+        return _trial(case, load, run), ""
     except ChronoForestError as error:
         return None, str(error)
 
 
-def _trial(case: Case, load: LoadPlanner) -> Trial:
-    return run_case(case, _planner(load, case.preset, case.mode))
+def _trial(case: Case, load: LoadPlanner, run: RunCase) -> Trial:
+    return run(case, _planner(load, case.preset, case.mode))
 
 
 @cache

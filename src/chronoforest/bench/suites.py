@@ -40,7 +40,8 @@ class Case:
     seed: of the whole suite; num_agents, num_waypoints: M and K; tracker: its name, the preset's own unless
     told; reference, look_ahead: the path of suite `track` and how far ahead on it the subgoal is, as the
     preset has it unless told; planner: ChronoForest's or a peer's name; distance: whose recipe trained it;
-    replans: whether a walk in trouble plans anew.
+    replans: whether a walk in trouble plans anew; instance: name of a stored problem; change: one parameter
+    set otherwise, as in "search.num_expand=2".
     """
 
     suite: str
@@ -58,6 +59,8 @@ class Case:
     planner: str = "chronoforest"
     distance: str = "own"
     replans: bool = True
+    instance: str = ""
+    change: str = ""
 
     @property
     def maze(self) -> Maze:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -90,12 +90,14 @@ class Walker:
 
 @dataclass(frozen=True)
 class Trial:
-    """What came of a case; `refusal` is the planner's sentence when it would not even try."""
+    """What came of a case; `refusal` is the planner's sentence when it would not even try; `measures`: what
+    else a suite measured, in values that JSON knows."""
 
     case: Case
     plan: PlanFigures | None
     walk: WalkFigures | None = None
     refusal: str = ""
+    measures: Mapping[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> str:
         """One line."""
@@ -107,7 +109,7 @@ class Trial:
         values = json.loads(line)
         plan = None if values["plan"] is None else _plan_figures(values["plan"])
         walked = None if values["walk"] is None else WalkFigures(**values["walk"])
-        return cls(Case(**values["case"]), plan, walked, values["refusal"])
+        return cls(Case(**values["case"]), plan, walked, values["refusal"], values.get("measures", {}))
 
 
 def run_case(case: Case, planner: PresetPlanner | Walker) -> Trial:
