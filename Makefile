@@ -1,7 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: install demo test check browser
+.PHONY: install demo test check browser docs
 
 install: .venv/installed
 
@@ -29,3 +29,11 @@ check: install
 	$(BIN)/ruff format --check src tests
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+.venv/docs-installed: .venv/installed
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[docs]"
+	touch .venv/docs-installed
+
+# The site, in site/; ends with an error at the first build whose links do not all lead somewhere.
+docs: .venv/docs-installed
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict

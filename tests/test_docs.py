@@ -142,7 +142,8 @@ def test_every_default_in_a_table_is_the_default_in_the_code(page):
 
 
 def test_every_dependency_is_explained():
-    everything = [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["dev"]]
+    extras = PROJECT["optional-dependencies"]
+    everything = [*PROJECT["dependencies"], *extras["dev"], *extras["docs"]]
     names = [re.match(r"[\w-]+", requirement)[0] for requirement in everything]
     explained = re.findall(
         r"^\| `([\w-]+)` \|", (ROOT / "docs" / "dependencies.md").read_text(), re.MULTILINE
@@ -163,3 +164,17 @@ def test_every_page_is_in_the_table_of_contents():
     index = ROOT / "docs" / "index.md"
     listed = {target.name for _, target in links(index)}
     assert {page.name for page in PAGES if page.parent == index.parent} - {index.name} <= listed
+
+
+def test_every_page_is_in_the_navigation_of_the_site():
+    navigation = (ROOT / "mkdocs.yml").read_text().partition("nav:")[2].partition("\ntheme:")[0]
+    listed = set(re.findall(r": ([\w/.-]+\.md)$", navigation, re.MULTILINE))
+    written = {page.name for page in (ROOT / "docs").glob("*.md")}
+    assert listed - {"repository/README.md", "repository/CHANGELOG.md"} == written
+
+
+def test_every_public_name_is_on_the_page_of_the_api():
+    shown = set(
+        re.findall(r"^::: chronoforest\.(\w+)$", (ROOT / "docs" / "api.md").read_text(), re.MULTILINE)
+    )
+    assert set(chronoforest.__all__) <= shown
