@@ -91,6 +91,8 @@ def _train(options: TrainOptions, kinds: tuple[str, ...]) -> None:
 
     preset = get_preset(options.preset)
     device = pick_device(options.device)
+    if options.quick:
+        _use_one_thread()
     recordings = Recordings(*load_split(_dataset(options.data, preset)))
     if not recordings.train.has_actions and kinds[-1] == "tracker" and len(kinds) > 1:
         print("the recordings have no actions: no tracker is trained; plans can be made but not walked")
@@ -111,6 +113,13 @@ def _train(options: TrainOptions, kinds: tuple[str, ...]) -> None:
         write_card(folder)
         shown = ", ".join(f"{name} {value:.4g}" for name, value in figures.items())
         print(f"{folder / run.file(kind)}.safetensors: {shown}", flush=True)
+
+
+def _use_one_thread() -> None:
+    """Small products gain little from a second thread, and two on busy cores are far slower than one."""
+    import torch
+
+    torch.set_num_threads(1)
 
 
 def _dataset(data: Path | None, preset: Preset) -> Path:

@@ -79,7 +79,7 @@ class ModelParams:
             self,
             denoiser=replace(self.denoiser, width=64, num_layers=4, num_heads=4, feed_forward=256),
             denoiser_training=replace(
-                self.denoiser_training, num_steps=9000, batch=128, learning_rate=1.5e-3, average_rate=0.003
+                self.denoiser_training, num_steps=12_000, batch=128, learning_rate=1.5e-3, average_rate=0.003
             ),
             distance=replace(self.distance, width=64),
             distance_training=replace(
