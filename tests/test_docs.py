@@ -6,6 +6,7 @@ import tomllib
 from dataclasses import MISSING, fields
 from functools import cache
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -79,6 +80,23 @@ def test_every_name_that_links_to_a_source_file_is_defined_there(page):
         if not re.search(rf"^\s*(def|class) {name}\b|^{name}\b", path.read_text(), re.MULTILINE)
     ]
     assert missing == []
+
+
+@every_page
+def test_lists_look_on_the_site_as_they_do_in_the_repository(page):
+    """Markdown on the site wants four blanks a level and an empty line before a list and a table."""
+    item = re.compile(r"( *)(?:[-*]|\d+\.) ")
+    lines = prose(page).split("\n")
+    indents = [len(found[1]) for line in lines if (found := item.match(line))]
+    assert [indent for indent in indents if indent % 4] == []
+    glued = [
+        line
+        for before, line in pairwise(lines)
+        if before.strip() and not before.startswith(" ")
+        if (item.match(line) and not item.match(before))
+        or (line.startswith("|") and not before.startswith("|"))
+    ]
+    assert glued == []
 
 
 @every_page
