@@ -83,7 +83,7 @@ ANT_MODELS = ModelParams(
 ANT_PLANNER = PlannerParams(assembly=AssemblyParams(keep_margin=1.5), doubt=2.0)
 """Walls flip the ant, so its plans keep more room; its distance is short at range, which is no detour."""
 
-ANT_WALK = ExecutionParams(look_ahead=2.0, drift=3.0, stuck_steps=100, idle_steps=15)
+ANT_WALK = ExecutionParams(effort=0.85, look_ahead=2.0, drift=3.0, stuck_steps=100, idle_steps=15)
 
 
 def _pointmaze(size: str) -> Preset:

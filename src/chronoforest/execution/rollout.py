@@ -170,7 +170,7 @@ class _Agent:
     def step(self, env: Env) -> None:
         """Aim, act, look around, and recover when something is wrong."""
         assert self.route is not None
-        action = self.tracker(self.observation, self._aim(self.route) - self.track[-1])
+        action = self.params.effort * self.tracker(self.observation, self._aim(self.route) - self.track[-1])
         action = np.clip(action, env.action_space.low, env.action_space.high)
         self.observation, _, _, is_out_of_steps, info = env.step(action)
         self.track.append(self.observation[:2].astype(np.float64))

@@ -17,7 +17,8 @@ from chronoforest.types import FloatArray
 class ExecutionParams:
     """How a plan is followed and when it is given up; lengths in world units, durations in steps.
 
-    look_ahead: the subgoal's lead on the nearest plan frame, along the plan; window: how far ahead that
+    effort: the share of the tracker's action that is used; look_ahead: the subgoal's lead on the nearest plan
+    frame, along the plan; window: how far ahead that
     frame is looked for, so that a route that crosses itself is not cut short; visit_radius: a waypoint counts
     as visited; drift: farthest distance from the plan; stuck_steps without gaining least_progress along the
     plan count as stuck; after idle_steps without it, 0 for never, the agent walks back for back_steps;
@@ -25,6 +26,7 @@ class ExecutionParams:
     steps after which a new plan is asked for although nothing is wrong, 0 for never.
     """
 
+    effort: float = 1.0
     look_ahead: float = 1.4
     window: float = 3.0
     visit_radius: float = 0.5
@@ -39,6 +41,7 @@ class ExecutionParams:
 
     def __post_init__(self) -> None:
         for name in (
+            "effort",
             "look_ahead",
             "window",
             "visit_radius",
