@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import multiprocessing
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -9,7 +10,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chronoforest.bench.suites import Case, Mode
 from chronoforest.bench.trials import Trial, Walker, run_case
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 LoadPlanner = Callable[[str, Mode], "PresetPlanner | Walker"]
 """Preset and mode → what a suite needs; hashable and picklable, because every process loads its own."""
 
-RunCase = Callable[[Case, "PresetPlanner | Walker"], Trial]
-"""Runs one case; a function of a module, because other processes import it."""
+RunCase = Callable[[Case, Any], Trial]
+"""Runs one case on what was loaded for it; a function of a module, because other processes import it."""
 
 OnProgress = Callable[[int, int], None]
 
@@ -95,7 +96,8 @@ def run_cases(
 
 
 def read_trials(path: Path) -> list[Trial]:
-    """The trials of a file, none when it does not exist; a torn last line is left out."""
+    """The trials of a file, plain or compressed (.gz), none when it does not exist; a torn last line is left
+    out."""
     trials = []
     for number, line in enumerate(_whole_lines(path), start=1):
         try:
@@ -158,10 +160,11 @@ def _append(path: Path, trial: Trial) -> None:
 
 def _whole_lines(path: Path) -> list[str]:
     try:
-        text = path.read_text()
+        content = path.read_bytes()
+        text = (gzip.decompress(content) if path.suffix == ".gz" else content).decode()
     except FileNotFoundError:
         return []
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, EOFError, UnicodeDecodeError) as error:
         raise BadResult(f"cannot read {path}: {error}") from error
     return text.split("\n")[:-1]
 

@@ -114,10 +114,29 @@ class Trial:
 
 def run_case(case: Case, planner: PresetPlanner | Walker) -> Trial:
     """Plan, walk where the suite says so, and measure; a refused problem is a failed trial."""
+    return attempt(case, lambda: _RUNS[case.suite](case, planner))
+
+
+def attempt(case: Case, run: Callable[[], Trial]) -> Trial:
+    """What `run` returns, or the planner's refusal."""
     try:
-        return _RUNS[case.suite](case, planner)
+        return run()
     except InvalidProblem as error:
         return Trial(case, plan=None, refusal=str(error))
+
+
+def task_problem(case: Case) -> Problem:
+    """An official task with its jitter, as the environment is reset to it."""
+    start = reset_task(_env(case.preset, MAX_STEPS), case.task, case.seeds[0])
+    return Problem([start.observation[:2]], [start.goal])
+
+
+def plan_problem(case: Case, planner: PresetPlanner, problem: Problem) -> PlanResult:
+    """Plan as the case says; the order of `graph-fixed` is solved on the map."""
+    order = None
+    if case.variant == GRAPH_FIXED:
+        order = AutoSolver()(bfs_matrix(case.maze, problem.anchors), problem, None).named(problem)
+    return planner.plan(problem, seed=case.seeds[1], variant=case.variant, order=order)
 
 
 def measure_plan(result: PlanResult, maze: Maze) -> PlanFigures:
@@ -192,12 +211,12 @@ def _units_along(route: Route, rollout: Rollout, params: ExecutionParams) -> flo
 
 
 def _plan_random(case: Case, planner: PresetPlanner) -> Trial:
-    return Trial(case, measure_plan(_plan(case, planner, random_problem(case)), case.maze))
+    return Trial(case, measure_plan(plan_problem(case, planner, random_problem(case)), case.maze))
 
 
 def _plan_order(case: Case, planner: PresetPlanner) -> Trial:
     problem = order_problem(case, planner.models.distance)
-    return Trial(case, measure_plan(_plan(case, planner, problem), case.maze))
+    return Trial(case, measure_plan(plan_problem(case, planner, problem), case.maze))
 
 
 _RUNS: dict[str, Callable[[Case, Any], Trial]] = {
@@ -207,13 +226,6 @@ _RUNS: dict[str, Callable[[Case, Any], Trial]] = {
     "order": _plan_order,
     "track": _walk_reference,
 }
-
-
-def _plan(case: Case, planner: PresetPlanner, problem: Problem) -> PlanResult:
-    order = None
-    if case.variant == GRAPH_FIXED:
-        order = AutoSolver()(bfs_matrix(case.maze, problem.anchors), problem, None).named(problem)
-    return planner.plan(problem, seed=case.seeds[1], variant=case.variant, order=order)
 
 
 def _least(matrix: FloatArray, problem: Problem) -> float:

@@ -53,6 +53,7 @@ VERBS: dict[str, Verb] = {
     "bench multi": Verb("chronoforest.cli.bench:multi", "plans for several agents and waypoints"),
     "bench order": Verb("chronoforest.cli.bench:order", "the order of waypoints that are easily misjudged"),
     "bench track": Verb("chronoforest.cli.bench:track", "trackers on fixed paths of the map"),
+    "bench paper": Verb("chronoforest.cli.paper:paper", "the paper's tables and figures, all suites"),
     "view": Verb("chronoforest.cli.view:view", "watch and steer the planner in the browser"),
     "demo": Verb("chronoforest.cli.demo:demo", "two agents, five waypoints, the giant maze"),
 }

@@ -1,0 +1,21 @@
+"""The suites by name, in the order in which they are run and reported."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from chronoforest.bench.paper import hamiltonian, lengths, stitch, teleport
+from chronoforest.bench.paper.suite import Suite
+from chronoforest.errors import InvalidParameter
+
+SUITES: dict[str, Suite] = {
+    suite.name: suite for suite in (stitch.SUITE, hamiltonian.SUITE, lengths.SUITE, teleport.SUITE)
+}
+
+
+def chosen_suites(only: Sequence[str] = (), suites: Mapping[str, Suite] = SUITES) -> list[Suite]:
+    """All suites, or those named, in the registry's order."""
+    for name in only:
+        if name not in suites:
+            raise InvalidParameter(f"unknown suite {name!r}; available: {', '.join(suites)}")
+    return [suite for name, suite in suites.items() if not only or name in only]

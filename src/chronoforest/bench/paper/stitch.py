@@ -1,0 +1,146 @@
+"""Table 1: success on the official tasks of three mazes, ours, one sample per leaf, and the peers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from chronoforest.bench.metrics import CAPS, complete_plans
+from chronoforest.bench.paper.exhibits import Entry, Exhibit, Row, Sheet
+from chronoforest.bench.paper.suite import Effort, Suite
+from chronoforest.bench.suites import Case, make_cases
+from chronoforest.bench.trials import Trial
+
+SPLITS = ("medium", "large", "giant")
+REPEATS, EPISODES = 4, 20
+"""Evaluations of the whole, and episodes of each task in one of them, as in the paper."""
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A row: whose plans are walked, and what the paper prints for the splits."""
+
+    label: str
+    planner: str = "chronoforest"
+    variant: str = "online"
+    published: tuple[str, str, str] = ("", "", "")
+
+    @property
+    def repeats(self) -> int:
+        """A peer is evaluated once."""
+        return REPEATS if self.planner == "chronoforest" else 1
+
+    def is_of(self, trial: Trial) -> bool:
+        """Whether a trial belongs to the row."""
+        return (trial.case.planner, trial.case.variant) == (self.planner, self.variant)
+
+
+CONTENDERS = (
+    Contender("ChronoForest", published=("99.8 ± 0.4", "99.3 ± 1.3", "99.5 ± 0.5")),
+    Contender("ChronoForest-single", variant="single", published=("94 ± 1", "72 ± 4", "18 ± 3")),
+    Contender("dataset-graph", "dataset-graph"),
+    Contender(
+        "diffusion-replan",
+        "diffusion-replan",
+        published=(
+            "46 ± 18 (Diffuser-Replan), 60 ± 13 (Diffusion Forcing)",
+            "12 ± 10 (Diffuser-Replan), 26 ± 9 (Diffusion Forcing)",
+            "0 ± 0 (Diffuser-Replan), 0 ± 0 (Diffusion Forcing)",
+        ),
+    ),
+    Contender(
+        "compositional",
+        "compositional",
+        published=(
+            "97 ± 2 (GSC), 96 ± 2 (CompDiffuser)",
+            "66 ± 2 (GSC), 86 ± 2 (CompDiffuser)",
+            "20 ± 1 (GSC), 65 ± 3 (CompDiffuser), 84 ± 3 (CDGS)",
+        ),
+    ),
+    Contender(
+        "tree-single",
+        "tree-single",
+        published=("94 ± 9 (C-MCTD-Preplan)", "94 ± 9 (C-MCTD-Preplan)", "75 ± 18 (C-MCTD-Preplan)"),
+    ),
+)
+
+
+def preset(split: str) -> str:
+    """The preset of a split."""
+    return f"antmaze-{split}-stitch-v0"
+
+
+def cases(effort: Effort) -> list[Case]:
+    """Every contender on every split; repeats differ in the seed."""
+    return [
+        case
+        for contender in CONTENDERS
+        for split in SPLITS
+        for case in walks(Case("stitch", preset(split), 0, 0), contender, effort)
+    ]
+
+
+def walks(template: Case, contender: Contender, effort: Effort) -> list[Case]:
+    """The repeated evaluations of one contender in one maze."""
+    own = replace(template, planner=contender.planner, variant=contender.variant)
+    return [
+        case
+        for repeat in range(effort.num_repeats(contender.repeats))
+        for case in make_cases(replace(own, seed=repeat), effort.num_episodes(EPISODES))
+    ]
+
+
+def is_within(trial: Trial, cap: int) -> bool:
+    """Whether the walk reached the goal in so many steps."""
+    return trial.walk is not None and trial.walk.success_within(cap)
+
+
+def exhibits(trials: Sequence[Trial]) -> list[Exhibit]:
+    """Success at either cap, and what the plans cost."""
+    return [*(_success(trials, cap) for cap in CAPS), _plans(trials)]
+
+
+def _success(trials: Sequence[Trial], cap: int) -> Sheet:
+    rows = []
+    for contender in CONTENDERS:
+        own = [trial for trial in trials if contender.is_of(trial)]
+        entries = {
+            split: Entry.of_share((is_within(t, cap) for t in own if t.case.preset == preset(split)), printed)
+            for split, printed in zip(SPLITS, contender.published, strict=True)
+        }
+        rows.append(Row(contender.label, entries))
+    return Sheet(
+        f"stitch-{cap}",
+        f"Success within {cap} steps, AntMaze-Stitch, %",
+        "Table 1",
+        SPLITS,
+        tuple(rows),
+        (
+            "The official cap is 1000 steps; the paper does not say which cap it used.",
+            "The peers stand beside the published planners they are closest to; the peers' page says what "
+            "they lack against them.",
+        ),
+    )
+
+
+def _plans(trials: Sequence[Trial]) -> Sheet:
+    """What a plan is like, over all splits together."""
+    rows = []
+    for contender in CONTENDERS:
+        own = [trial for trial in trials if contender.is_of(trial)]
+        plans = complete_plans(own)
+        steps = [t.walk.steps for t in own if t.walk is not None and t.walk.cause == "none"]
+        replans = [t.walk.num_replans for t in own if t.walk is not None]
+        entries = {
+            "complete plans": Entry.of_share(t.plan is not None and t.plan.is_complete for t in own),
+            "÷ geodesic": Entry.of_mean((plan.length / plan.geodesic for plan in plans), digits=3),
+            "steps to the goal": Entry.of_mean(steps, digits=0),
+            "new plans per walk": Entry.of_mean(replans, digits=2),
+            "planning s": Entry.of_mean((plan.seconds for plan in plans), digits=2),
+        }
+        rows.append(Row(contender.label, entries))
+    columns = ("complete plans", "÷ geodesic", "steps to the goal", "new plans per walk", "planning s")
+    return Sheet("stitch-plans", "The plans behind these walks", "", columns, tuple(rows))
+
+
+SUITE = Suite("stitch", "success on the official tasks, with peers", cases, exhibits, seconds=20.0)
