@@ -25,8 +25,8 @@ browser:
 	else echo "No Chromium here, and apt-get may not install it: the tests of the page are skipped."; fi
 
 check: install
-	$(BIN)/ruff check src tests
-	$(BIN)/ruff format --check src tests
+	$(BIN)/ruff check src tests docs/hooks.py examples
+	$(BIN)/ruff format --check src tests docs/hooks.py examples
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
