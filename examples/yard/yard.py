@@ -279,6 +279,7 @@ def legal_ways() -> Iterator[FloatArray]:
 
 
 def lane_arrows(lane: tuple[str, ...]) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """The middle of every link of a lane and a short vector in its direction, for drawing."""
+    """A place beside the middle of every link of a lane and a short vector in its direction, for drawing."""
     for start, end in pairwise(_points(lane)):
-        yield (start + end) / 2, 1.5 * (end - start) / np.linalg.norm(end - start)
+        ahead = (end - start) / np.linalg.norm(end - start)
+        yield (start + end) / 2 + 1.3 * np.array([ahead[1], -ahead[0]]), 1.2 * ahead
