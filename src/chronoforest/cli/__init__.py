@@ -54,6 +54,7 @@ VERBS: dict[str, Verb] = {
     "bench order": Verb("chronoforest.cli.bench:order", "the order of waypoints that are easily misjudged"),
     "bench track": Verb("chronoforest.cli.bench:track", "trackers on fixed paths of the map"),
     "bench paper": Verb("chronoforest.cli.paper:paper", "the paper's tables and figures, all suites"),
+    "report": Verb("chronoforest.cli.report:report", "the paper's tables and figures from saved records"),
     "view": Verb("chronoforest.cli.view:view", "watch and steer the planner in the browser"),
     "demo": Verb("chronoforest.cli.demo:demo", "two agents, five waypoints, the giant maze"),
 }

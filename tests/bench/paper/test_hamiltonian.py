@@ -15,7 +15,7 @@ GIANT = "antmaze-giant-stitch-v0"
 def trials():
     planner = FakePlanner(GIANT)
     cases = hamiltonian.cases(Effort(repeats=1, episodes=1))
-    return [hamiltonian.run_instance(case, planner) for case in cases]
+    return [hamiltonian.run_instance(case, planner) for case in cases if case.task >= 4]
 
 
 def test_the_paper_s_effort_is_ninety_and_a_hundred_and_eighty_plans_per_variant():
@@ -60,14 +60,15 @@ def test_tables_show_the_published_values_and_ours(trials):
     assert [row.label for row in single] == ["high", "medium", "low", "total"]
     total = single[-1].entries["online"]
     assert total.published == "172.2"
-    assert total.num_trials == 5
+    assert total.num_trials == 2
     pairs = {row.label: row for row in sheets["hamiltonian-own-pairs"].rows}
-    assert pairs["1-2"].entries["online"].num_trials == 1
+    assert pairs["4-5"].entries["online"].num_trials == 1
+    assert pairs["1-2"].entries["online"].ours is None
     assert pairs["total"].entries[hamiltonian.SAVED].published == "5.7"
     ratios = sheets["hamiltonian-own-ratios"].rows
     assert ratios[0].entries["online ÷ graph-fixed"].ours.value == pytest.approx(1.0, abs=0.05)
     assert ratios[0].entries["online ÷ geodesic optimum"].ours.value == pytest.approx(1.0, abs=0.01)
-    assert ratios[1].entries["pairs improved"].num_trials == 10
+    assert ratios[1].entries["pairs improved"].num_trials == 1
     assert ratios[2].entries["sound plans"].ours.value == 1.0
 
 

@@ -14,7 +14,7 @@ from statistics import fmean
 
 from chronoforest.bench.paper.changes import ChangedPlanner
 from chronoforest.bench.paper.suite import Effort, Suite
-from chronoforest.bench.run import OnProgress, ShippedPlanner, read_trials, run_cases
+from chronoforest.bench.run import LoadPlanner, OnProgress, ShippedPlanner, read_trials, run_cases
 from chronoforest.bench.suites import Case
 from chronoforest.bench.trials import Trial
 from chronoforest.models.store import distance_file, model_path
@@ -86,15 +86,14 @@ def run_suite(
     on_progress: OnProgress | None = None,
 ) -> list[Trial]:
     """Run what the suite's file does not hold yet; contests that cannot be run here are left out."""
-    contests = _contests(suite.cases(effort))
-    runnable = {one: cases for one, cases in contests.items() if not obstacle(one, setting.data)}
-    total = sum(map(len, runnable.values()))
+    wanted = [case for case in suite.cases(effort) if not obstacle(Contest.of(case), setting.data)]
+    by_loader: dict[LoadPlanner, list[Case]] = {}
+    for case in wanted:
+        by_loader.setdefault(_loader(case, setting), []).append(case)
     trials: list[Trial] = []
-    for contest, cases in runnable.items():
-        report = _shifted(on_progress, len(trials), total)
-        trials += run_cases(
-            cases, folder / suite.file, _loader(contest, cases[0], setting), workers, report, suite.run
-        )
+    for load, cases in by_loader.items():
+        report = _shifted(on_progress, len(trials), len(wanted))
+        trials += run_cases(cases, folder / suite.file, load, workers, report, suite.run)
     return trials
 
 
@@ -125,15 +124,15 @@ def _contests(cases: Iterable[Case]) -> dict[Contest, list[Case]]:
     return contests
 
 
-def _loader(contest: Contest, case: Case, setting: Setting) -> ShippedPlanner | ChangedPlanner:
+def _loader(case: Case, setting: Setting) -> LoadPlanner:
     shipped = ShippedPlanner(
         device=setting.device,
         tracker=case.tracker or None,
-        planner=contest.planner,
+        planner=case.planner,
         data=setting.data,
-        distance=contest.distance,
+        distance=case.distance,
     )
-    return ChangedPlanner(shipped, contest.change) if contest.change else shipped
+    return ChangedPlanner(shipped, case.change) if case.change else shipped
 
 
 def _seconds_each(contest: Contest, trials: Iterable[Trial], default: float) -> float:

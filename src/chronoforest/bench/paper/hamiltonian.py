@@ -79,13 +79,14 @@ def cases(effort: Effort) -> list[Case]:
     return [
         case
         for chosen in shipped_sets().values()
-        for variant in VARIANTS
-        for case in instance_cases(chosen, variant, effort, (1, 2))
+        for case in instance_cases(chosen, VARIANTS, effort, (1, 2))
     ]
 
 
-def instance_cases(chosen: InstanceSet, variant: str, effort: Effort, agents: Sequence[int]) -> list[Case]:
-    """The cases of one variant; all repeats of a group, and of no other, have seeds of their own."""
+def instance_cases(
+    chosen: InstanceSet, variants: Sequence[str], effort: Effort, agents: Sequence[int]
+) -> list[Case]:
+    """The cases of some variants, which take turns; every repeat has a seed of its own."""
     teams = [list(group) for _, group in groupby(chosen.instances, key=lambda one: one.tasks)]
     return [
         Case(
@@ -104,6 +105,7 @@ def instance_cases(chosen: InstanceSet, variant: str, effort: Effort, agents: Se
         for team in teams
         if len(team[0].tasks) in agents
         for number, one in enumerate(team[: effort.num_episodes(len(team))])
+        for variant in variants
     ]
 
 

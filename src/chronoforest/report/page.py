@@ -1,0 +1,146 @@
+"""The report of a folder of records: one HTML page that needs nothing else, Markdown, CSV tables and figures.
+
+Nothing is run and no model is loaded; what a suite has no records of is said to be missing.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+
+from chronoforest.bench.paper.campaign import read_records
+from chronoforest.bench.paper.exhibits import Chart, Exhibit, Sheet
+from chronoforest.bench.paper.registry import SUITES
+from chronoforest.bench.paper.suite import Suite
+from chronoforest.bench.trials import Trial
+from chronoforest.errors import BadResult, CannotWrite
+from chronoforest.report.charts import draw_chart
+from chronoforest.report.exhibits import to_csv, to_html, to_markdown
+
+_STYLE = """
+body { font: 15px/1.5 system-ui, sans-serif; color: #22303c }
+body { max-width: 72rem; margin: 2rem auto; padding: 0 1rem }
+table { border-collapse: collapse; margin: 1rem 0; display: block; overflow-x: auto }
+th, td { border: 1px solid #d5d9dc; padding: .3rem .6rem; text-align: right; vertical-align: top }
+th:first-child { text-align: left }
+.paper { color: #00798c } .count { color: #7c8a94; font-size: 85% } ul { color: #55636d }
+img { max-width: 100% } code { overflow-wrap: anywhere }
+"""
+
+
+@dataclass(frozen=True)
+class Section:
+    """What is shown of a suite: its exhibits and a line about the trials behind them."""
+
+    suite: Suite
+    exhibits: Sequence[Exhibit]
+    basis: str
+
+
+def write_report(folder: Path, suites: Mapping[str, Suite] = SUITES) -> Path:
+    """Write FOLDER/report from the records in FOLDER; returns the page."""
+    sections = read_sections(folder, suites)
+    if not any(section.exhibits for section in sections):
+        names = ", ".join(suites)
+        raise BadResult(f"{folder} holds no records of {names}; `chronoforest bench paper` makes them")
+    out = folder / "report"
+    configuration = read_configuration(folder)
+    images = _write_charts(sections, out / "figures")
+    for sheet in _sheets(sections):
+        _write(out / "tables" / f"{sheet.name}.csv", to_csv(sheet))
+    _write(out / "report.md", _markdown(sections, configuration))
+    page = out / "index.html"
+    _write(page, _html(sections, configuration, images))
+    return page
+
+
+def read_sections(folder: Path, suites: Mapping[str, Suite] = SUITES) -> list[Section]:
+    """The exhibits of every suite that has records in a folder."""
+    sections = []
+    for suite in suites.values():
+        trials = read_records(folder, suite)
+        shown = suite.exhibits(trials) if trials else []
+        sections.append(Section(suite, shown, describe(trials)))
+    return sections
+
+
+def describe(trials: Sequence[Trial]) -> str:
+    """How many trials there are, of which seeds, and how many were refused."""
+    if not trials:
+        return "no records yet"
+    seeds = ", ".join(map(str, sorted({trial.case.seed for trial in trials})))
+    refused = sum(bool(trial.refusal) for trial in trials)
+    return f"{len(trials)} trials, seeds {seeds}, {refused} refused; intervals are of 95 %"
+
+
+def read_configuration(folder: Path) -> dict[str, str]:
+    """Command and version of the run, as its folder remembers them."""
+    path = folder / "config.json"
+    if not path.is_file():
+        return {}
+    try:
+        values = json.loads(path.read_text())
+        return {str(name): str(value) for name, value in values.items()}
+    except (OSError, ValueError, AttributeError) as error:
+        raise BadResult(f"{path} is not a configuration: {error}") from error
+
+
+def _sheets(sections: Sequence[Section]) -> list[Sheet]:
+    return [shown for section in sections for shown in section.exhibits if isinstance(shown, Sheet)]
+
+
+def _write_charts(sections: Sequence[Section], folder: Path) -> dict[str, str]:
+    """Draw all charts; returns the SVG of each as a data address."""
+    images = {}
+    for section in sections:
+        for chart in (shown for shown in section.exhibits if isinstance(shown, Chart)):
+            svg = next(path for path in draw_chart(chart, folder) if path.suffix == ".svg")
+            images[chart.name] = f"data:image/svg+xml;base64,{base64.b64encode(svg.read_bytes()).decode()}"
+    return images
+
+
+def _markdown(sections: Sequence[Section], configuration: Mapping[str, str]) -> str:
+    parts = ["# The paper's tables, from these records", ""]
+    parts += [f"- {name}: `{value}`" for name, value in configuration.items()]
+    for section in sections:
+        parts += ["", f"## {section.suite.name}: {section.suite.summary}", "", section.basis, ""]
+        for shown in section.exhibits:
+            picture = f"![{shown.title}](figures/{shown.name}.svg)\n"
+            parts.append(to_markdown(shown) if isinstance(shown, Sheet) else picture)
+    return "\n".join(parts)
+
+
+def _html(sections: Sequence[Section], configuration: Mapping[str, str], images: Mapping[str, str]) -> str:
+    facts = "".join(f"<li>{escape(name)}: <code>{escape(v)}</code></li>" for name, v in configuration.items())
+    body = "".join(_html_section(section, images) for section in sections)
+    head = f'<meta charset="utf-8"><title>ChronoForest: the tables</title><style>{_STYLE}</style>'
+    title = "<h1>The paper's tables, from these records</h1>"
+    return (
+        f'<!doctype html><html lang="en"><head>{head}</head>'
+        f"<body>{title}<ul>{facts}</ul>{body}</body></html>\n"
+    )
+
+
+def _html_section(section: Section, images: Mapping[str, str]) -> str:
+    shown = "".join(
+        to_html(one)
+        if isinstance(one, Sheet)
+        else f'<h3>{escape(one.title)}</h3><img alt="{escape(one.title)}" src="{images[one.name]}">'
+        for one in section.exhibits
+    )
+    head = f"<h2>{escape(section.suite.name)}: {escape(section.suite.summary)}</h2>"
+    return f"{head}<p>{escape(section.basis)}</p>{shown}"
+
+
+def _write(path: Path, text: str) -> None:
+    draft = path.with_name(path.name + ".tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft.write_text(text)
+        draft.replace(path)
+    except OSError as error:
+        raise CannotWrite(f"cannot write {path}: {error.strerror or error}") from error
