@@ -1,0 +1,279 @@
+"""Checks and repairs of raw recordings: each step takes tracks and returns better ones and what it found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from chronoforest.data.episodes import jump_bound
+from chronoforest.errors import BadDataset
+from chronoforest.types import BoolArray, FloatArray
+
+DEGREE = 111_195.0  # metres of a degree of latitude
+MOST_ROWS = 50_000_000
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One row of the report: what was looked for, what was found, what was done about it."""
+
+    check: str
+    found: str
+    done: str = ""
+
+
+@dataclass(frozen=True)
+class Track:
+    """An uninterrupted part of a recording: time [n] seconds; values [n, columns]."""
+
+    recording: str
+    time: FloatArray
+    values: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    @property
+    def speeds(self) -> FloatArray:
+        """[n − 1] units per second from each row to the next."""
+        moved = np.linalg.norm(np.diff(self.values[:, :2], axis=0), axis=1)
+        return moved / np.diff(self.time)
+
+    def rows(self, keep: Any) -> Track:
+        """The rows that `keep` (a mask, slice or index) chooses."""
+        return Track(self.recording, self.time[keep], self.values[keep])
+
+    def split(self, is_cut: BoolArray) -> list[Track]:
+        """Parts between the rows k and k + 1 where `is_cut` [n − 1] holds."""
+        ends = [0, *(np.flatnonzero(is_cut) + 1), len(self)]
+        return [self.rows(slice(a, b)) for a, b in pairwise(ends)]
+
+
+Tracks = list[Track]
+
+
+def counted(tracks: Tracks, num_files: int) -> Finding:
+    """How much there is."""
+    lengths = [len(track) for track in tracks]
+    return Finding(
+        "recordings",
+        f"{len(tracks)} of {min(lengths)} to {max(lengths)} rows, {sum(lengths)} rows in all",
+        f"read from {num_files} {'file' if num_files == 1 else 'files'}",
+    )
+
+
+def without_holes(tracks: Tracks) -> tuple[Tracks, Finding]:
+    """Leave out rows with an empty, NaN or infinite value."""
+    sound = [np.isfinite(track.values).all(axis=1) & np.isfinite(track.time) for track in tracks]
+    num_rows = sum(map(len, tracks))
+    num_odd = num_rows - sum(int(keep.sum()) for keep in sound)
+    if num_odd > num_rows / 2:
+        raise BadDataset(
+            f"{tracks[0].recording}: {num_odd} of {num_rows} rows have an empty, NaN or infinite value in a "
+            "chosen column; choose other columns or fill them"
+        )
+    kept = [track.rows(keep) for track, keep in zip(tracks, sound, strict=True)]
+    return _longer_than_one(kept), Finding("empty or NaN", _rows(num_odd), "left out" if num_odd else "")
+
+
+def in_order(tracks: Tracks) -> tuple[Tracks, Finding]:
+    """Sort every recording by time."""
+    num_odd = sum(int((np.diff(track.time) < 0).any()) for track in tracks)
+    ordered = [track.rows(np.argsort(track.time, kind="stable")) for track in tracks]
+    found = f"{num_odd} recordings with time running back" if num_odd else "none"
+    return ordered, Finding("wrong order", found, "sorted by time" if num_odd else "")
+
+
+def without_duplicates(tracks: Tracks) -> tuple[Tracks, Finding]:
+    """Keep the first of rows with one time."""
+    fresh = [np.diff(track.time, prepend=-np.inf) > 0 for track in tracks]
+    num_odd = sum(int((~keep).sum()) for keep in fresh)
+    kept = [track.rows(keep) for track, keep in zip(tracks, fresh, strict=True)]
+    return _longer_than_one(kept), Finding("duplicates", _rows(num_odd), "first kept" if num_odd else "")
+
+
+def refuse_constant_coordinates(tracks: Tracks, names: Sequence[str]) -> None:
+    """Both coordinates must change somewhere; names: what they are called."""
+    span = np.ptp(np.concatenate([track.values[:, :2] for track in tracks]), axis=0)
+    for name, width in zip(names, span, strict=True):
+        if width == 0:
+            raise BadDataset(
+                f"{tracks[0].recording}: {name} never changes; planning needs two coordinates that do"
+            )
+
+
+def without_constants(tracks: Tracks, names: Sequence[str]) -> tuple[Tracks, set[str], Finding]:
+    """Leave out columns that never change; also returns which."""
+    span = np.ptp(np.concatenate([track.values for track in tracks]), axis=0)
+    constant = [name for name, width in zip(names, span, strict=True) if width == 0]
+    kept = [k for k, name in enumerate(names) if name not in constant]
+    tracks = [replace(track, values=track.values[:, kept]) for track in tracks]
+    found, done = (", ".join(constant), "left out") if constant else ("none", "")
+    return tracks, set(constant), Finding("constant columns", found, done)
+
+
+def units(tracks: Tracks) -> Finding:
+    """Degrees where metres are wanted, and milliseconds where seconds are."""
+    places = np.concatenate([track.values[:, :2] for track in tracks])
+    is_small = (np.abs(places) <= (180.0, 90.0)).all() and np.linalg.norm(np.ptp(places, axis=0)) < 2.0
+    moves = np.concatenate([np.abs(np.diff(track.values[:, :2], axis=0)).max(axis=1) for track in tracks])
+    odd = []
+    if is_small and np.median(moves) < 2e-3:
+        odd.append("coordinates look like degrees (--is-degrees makes metres of longitude and latitude)")
+    if median_period(tracks) >= 100:
+        odd.append("time looks like milliseconds (only the ratio of times matters)")
+    return Finding("units", "; ".join(odd) or "nothing odd", "kept as they are" if odd else "")
+
+
+def placed(tracks: Tracks, is_degrees: bool, origin: tuple[float, float] | None) -> tuple[Tracks, FloatArray]:
+    """Degrees to metres, then the origin to (0, 0); 32-bit numbers must still tell steps apart."""
+    places = np.concatenate([track.values[:, :2] for track in tracks])
+    usual = places.mean(axis=0) if is_degrees else np.zeros(2)
+    zero = usual if origin is None else np.array(origin, dtype=np.float64)
+    scale = np.ones(2)
+    if is_degrees:
+        if (np.abs(places) > (180.0, 90.0)).any():
+            raise BadDataset(
+                f"{tracks[0].recording}: degrees must be longitude, then latitude; the first lies in "
+                f"[{places[:, 0].min():g}, {places[:, 0].max():g}], the second in "
+                f"[{places[:, 1].min():g}, {places[:, 1].max():g}]"
+            )
+        scale = DEGREE * np.array([np.cos(np.radians(zero[1])), 1.0])
+    moved = [_with_places(track, (track.values[:, :2] - zero) * scale) for track in tracks]
+    _refuse_coarse(moved)
+    return moved, zero
+
+
+def median_period(tracks: Tracks) -> float:
+    """Seconds from a row to the next."""
+    return float(np.median(np.concatenate([np.diff(track.time) for track in tracks])))
+
+
+def without_spikes(tracks: Tracks) -> tuple[Tracks, Finding]:
+    """Leave out single rows that lie far off while their neighbours lie together."""
+    bound = _speed_bound(tracks)
+    kept = []
+    for track in tracks:
+        fast = track.speeds > bound
+        is_spike = np.zeros(len(track), dtype=bool)
+        if len(track) > 2:
+            across = np.linalg.norm(track.values[2:, :2] - track.values[:-2, :2], axis=1)
+            is_spike[1:-1] = fast[:-1] & fast[1:] & (across <= bound * (track.time[2:] - track.time[:-2]))
+        kept.append(track.rows(~is_spike))
+    count = sum(map(len, tracks)) - sum(map(len, kept))
+    return _longer_than_one(kept), Finding("spikes", _rows(count), "left out" if count else "")
+
+
+def split_at_gaps(tracks: Tracks, gap: float) -> tuple[Tracks, Finding]:
+    """Part recordings where rows are missing for longer than `gap` seconds."""
+    return _split(
+        tracks, lambda track: np.diff(track.time) > gap * (1 + 1e-6), "gaps", f"longer than {gap:.3g} s"
+    )
+
+
+def split_at_jumps(tracks: Tracks) -> tuple[Tracks, Finding]:
+    """Part recordings where a step is implausibly fast."""
+    bound = _speed_bound(tracks)
+    return _split(tracks, lambda track: track.speeds > bound, "jumps", f"faster than {bound:.3g} units/s")
+
+
+def paces(tracks: Tracks) -> Finding:
+    """Recordings whose speeds differ by orders of magnitude were probably written in different units."""
+    paces = {track.recording: float(np.median(track.speeds)) for track in tracks}
+    moving = {name: pace for name, pace in paces.items() if pace > 0}
+    if not moving:
+        return Finding("speeds", "most steps stand still", "kept")
+    low, middle, high = np.quantile(list(moving.values()), (0.05, 0.5, 0.95))
+    odd = [name for name, pace in moving.items() if not middle / 20 < pace < middle * 20]
+    found = f"{middle:.3g} units/s in the median, {low:.3g} to {high:.3g} in nine of ten recordings"
+    if odd:
+        found += f"; {len(odd)} differ more than twentyfold, for example {odd[0]}"
+    return Finding("speeds", found, "kept: look at their units" if odd else "")
+
+
+def axes(tracks: Tracks) -> Finding:
+    """Axes whose moves differ by orders of magnitude were probably written in different units."""
+    moves = np.concatenate([np.abs(np.diff(track.values[:, :2], axis=0)) for track in tracks])
+    x, y = (float(value) for value in np.quantile(moves, 0.95, axis=0))
+    is_odd = max(x, y) > 50 * min(x, y)
+    found = f"moves up to {x:.3g} and {y:.3g} a row"
+    return Finding("axes", found, "kept: look at their units" if is_odd else "")
+
+
+def standing(tracks: Tracks) -> Finding:
+    """How often nothing moved."""
+    speeds = np.concatenate([track.speeds for track in tracks])
+    share = float((speeds < 0.1 * np.quantile(speeds, 0.9)).mean())
+    return Finding("standing still", f"{100 * share:.0f} % of the steps", "kept" if share else "")
+
+
+def resampled(track: Track, period: float) -> Track:
+    """Rows `period` seconds apart, interpolated linearly."""
+    steps = np.diff(track.time)
+    if len(steps) == 0 or np.allclose(steps, period, rtol=1e-3):
+        return track
+    num_rows = (track.time[-1] - track.time[0]) / period + 1
+    if num_rows > MOST_ROWS:
+        raise BadDataset(f"{track.recording}: {num_rows:.3g} rows at a step of {period:g} s are too many")
+    time = track.time[0] + period * np.arange(int(np.floor(num_rows + 1e-6)))
+    values = np.stack([np.interp(time, track.time, column) for column in track.values.T], axis=1)
+    return Track(track.recording, time, values)
+
+
+def smoothed(track: Track, window: float) -> Track:
+    """A centred moving average over `window` rows of the coordinates; shorter at the ends."""
+    reach = int(window // 2)
+    if reach == 0:
+        return track
+    total = np.cumsum(np.concatenate([np.zeros((1, 2)), track.values[:, :2]]), axis=0)
+    row = np.arange(len(track))
+    around = np.minimum(np.minimum(row, row[::-1]), reach)
+    places = (total[row + around + 1] - total[row - around]) / (2 * around + 1)[:, None]
+    return _with_places(track, places)
+
+
+def _longer_than_one(tracks: Tracks) -> Tracks:
+    kept = [track for track in tracks if len(track) > 1]
+    if not kept:
+        raise BadDataset(
+            f"{tracks[0].recording if tracks else 'import'}: no recording has two sound rows with different "
+            "times; choose other episode and time columns"
+        )
+    return kept
+
+
+def _with_places(track: Track, places: FloatArray) -> Track:
+    return replace(track, values=np.concatenate([places, track.values[:, 2:]], axis=1))
+
+
+def _refuse_coarse(tracks: Tracks) -> None:
+    largest = max(float(np.abs(track.values[:, :2]).max()) for track in tracks)
+    hops = np.concatenate([np.linalg.norm(np.diff(t.values[:, :2], axis=0), axis=1) for t in tracks])
+    hop = float(np.median(hops[hops > 0])) if (hops > 0).any() else 0.0
+    if not (largest < 1e30 and largest * np.finfo(np.float32).eps < 0.02 * hop):
+        middle = np.concatenate([track.values[:, :2] for track in tracks]).mean(axis=0)
+        raise BadDataset(
+            f"{tracks[0].recording}: coordinates as large as {largest:.6g} cannot show moves of {hop:.3g} in "
+            f"32 bits; shift them, for example with --origin {middle[0]:.6g} {middle[1]:.6g}"
+        )
+
+
+def _speed_bound(tracks: Tracks) -> float:
+    return jump_bound(np.concatenate([track.speeds for track in tracks]))
+
+
+def _split(
+    tracks: Tracks, is_cut: Callable[[Track], BoolArray], check: str, what: str
+) -> tuple[Tracks, Finding]:
+    parts = [part for track in tracks for part in track.split(is_cut(track))]
+    count = len(parts) - len(tracks)
+    found = f"{count} {what}" if count else f"none {what}"
+    return _longer_than_one(parts), Finding(check, found, "split there" if count else "")
+
+
+def _rows(count: int) -> str:
+    return f"{count} {'row' if count == 1 else 'rows'}" if count else "none"
