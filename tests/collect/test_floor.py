@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from chronoforest.collect.expert import ACTION_DIM, OBSERVATION_DIM
-from chronoforest.collect.floor import HEALTHY_HEIGHTS, DirectedAnt, Floor, is_upside_down
+from chronoforest.collect.floor import HEALTHY_HEIGHTS, DirectedAnt, Floor
 from chronoforest.envs.tasks import make_env
 from chronoforest.errors import WorkerDied
 
@@ -46,17 +46,6 @@ def test_the_mazes_ant_is_the_floors():
     for env in (maze, ant.env):
         env.set_state(maze.data.qpos.copy(), maze.data.qvel.copy())
     np.testing.assert_allclose(maze.step(action)[0][2:], ant.step(action)[0][:-2], atol=1e-9)
-
-
-def test_upside_down_is_where_the_torsos_upper_side_points():
-    upright, on_its_back, on_its_side = [1, 0, 0, 0], [0, 1, 0, 0], [0.8, 0.6, 0, 0]
-    turned = [0, 0, 0, 1]
-    assert is_upside_down(np.array([upright, on_its_back, on_its_side, turned])).tolist() == [
-        False,
-        True,
-        False,
-        False,
-    ]
 
 
 @pytest.mark.parametrize("ends_when_fallen", [False, True])

@@ -16,9 +16,9 @@ from types import TracebackType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from chronoforest.collect.expert import ACTION_DIM, OBSERVATION_DIM, Float32Array
+from chronoforest.envs.bodies import is_upside_down
 from chronoforest.errors import WorkerDied
 from chronoforest.types import FloatArray
 
@@ -42,12 +42,6 @@ class Outcome:
     rewards: Float32Array
     is_terminal: Float32Array
     has_fallen: Float32Array
-
-
-def is_upside_down(quaternion: FloatArray | Float32Array) -> NDArray[np.bool_]:
-    """[..., 4] orientations of the torso → whether its upper side points down."""
-    square = np.square(quaternion)
-    return np.asarray(square[..., 1] + square[..., 2] > square[..., 0] + square[..., 3])
 
 
 class DirectedAnt:
@@ -78,7 +72,7 @@ class DirectedAnt:
         body, _, is_terminal, _, _ = self.env.step(action)
         reward = float((self.env.data.qpos[:2] - before) @ self.direction)
         self.num_steps += 1
-        is_over = bool(is_upside_down(self.env.data.qpos[3:7]))
+        is_over = bool(is_upside_down(self.env.data.qpos))
         has_fallen = bool(is_terminal) or (is_over and not self.was_over)
         self.was_over = is_over
         if self.num_steps % DIRECTION_STEPS == 0:

@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from chronoforest.collect.floor import HEALTHY_HEIGHTS, STEPS_PER_SECOND, is_upside_down
+from chronoforest.collect.floor import HEALTHY_HEIGHTS, STEPS_PER_SECOND
 from chronoforest.data.episodes import Episodes, Float32Array
+from chronoforest.envs.bodies import is_upside_down
 from chronoforest.errors import BadDataset
 
 RADII = (0.5, 1.0)
@@ -43,7 +44,7 @@ class Walks:
             return np.zeros(len(self.episodes), dtype=bool)
         last = self.episodes.observations[:, -1]
         lowest, highest = HEALTHY_HEIGHTS
-        return is_upside_down(last[:, 3:7]) | (last[:, 2] < lowest) | (last[:, 2] > highest)
+        return is_upside_down(last) | (last[:, 2] < lowest) | (last[:, 2] > highest)
 
     def arrival_steps(self, radius: float) -> Float32Array:
         """[E] first step within `radius` of the goal, infinite where there is none."""
