@@ -42,7 +42,7 @@ class Walks:
         """[E] whether the ant ends on its back or at no height to stand at; never for another body."""
         if not self.is_ant:
             return np.zeros(len(self.episodes), dtype=bool)
-        last = self.episodes.observations[:, -1]
+        last = self.episodes.observations[:, -1].astype(np.float64)
         lowest, highest = HEALTHY_HEIGHTS
         return is_upside_down(last) | (last[:, 2] < lowest) | (last[:, 2] > highest)
 
