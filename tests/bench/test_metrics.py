@@ -15,6 +15,13 @@ def walked(cause="none", steps=500, **plan):
     return Trial(CASE, replace(PLAN, **plan), WalkFigures(cause, steps, 0, 1.0))
 
 
+def test_replanning_is_counted_for_all_walks_and_the_pace_for_those_that_arrived():
+    again = replace(walked("stuck"), walk=WalkFigures("stuck", 900, 3, 1.0))
+    trials = [walked(steps=500), walked(steps=700), again, Trial(CASE, plan=None)]
+    assert metrics.replanned(trials).value == 0.25
+    assert metrics.steps_per_unit(trials).value == pytest.approx(6.0)
+
+
 @pytest.mark.parametrize(
     ("num_successes", "num_trials", "low", "high"),
     [

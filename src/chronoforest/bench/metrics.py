@@ -89,6 +89,17 @@ def falls(trials: Sequence[Trial]) -> Estimate:
     return rate(sum(walk.num_falls for walk in walks), sum(walk.steps for walk in walks) / 1000)
 
 
+def replanned(trials: Sequence[Trial]) -> Estimate:
+    """Walks that planned anew on the way, successful or not."""
+    return share(trials, lambda trial: trial.walk is not None and trial.walk.num_replans > 0)
+
+
+def steps_per_unit(trials: Sequence[Trial]) -> Estimate:
+    """Steps for each unit of the plan, over the walks that arrived."""
+    arrived = [(t.walk, t.plan) for t in trials if t.walk and t.plan and t.walk.cause == "none"]
+    return mean(walk.steps / plan.length for walk, plan in arrived)
+
+
 def completeness(trials: Sequence[Trial]) -> Estimate:
     """Plans with every leg met and no wall crossed."""
     return share(trials, lambda trial: trial.plan is not None and is_sound(trial.plan))

@@ -108,6 +108,8 @@ _COLUMNS: dict[str, dict[str, Cell]] = {
     "stitch": {
         **{f"success within {cap}": _success(cap) for cap in metrics.CAPS},
         "steps": _steps,
+        "steps per unit": lambda trials: f"{metrics.steps_per_unit(trials).value:.2f}",
+        "re-planned": lambda trials: f"{100 * metrics.replanned(trials).value:.1f} %",
         **_PLAN,
         "failures": _failures,
     },
