@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from chronoforest.bench.paper import hamiltonian, lengths, stitch, teleport
+from chronoforest.bench.paper import cost, hamiltonian, lengths, stitch, teleport
 from chronoforest.bench.paper.suite import Suite
 from chronoforest.errors import InvalidParameter
 
-SUITES: dict[str, Suite] = {
-    suite.name: suite for suite in (stitch.SUITE, hamiltonian.SUITE, lengths.SUITE, teleport.SUITE)
-}
+_MODULES = (stitch, hamiltonian, cost, lengths, teleport)
+
+SUITES: dict[str, Suite] = {module.SUITE.name: module.SUITE for module in _MODULES}
 
 
 def chosen_suites(only: Sequence[str] = (), suites: Mapping[str, Suite] = SUITES) -> list[Suite]:
