@@ -56,7 +56,7 @@ VERBS: dict[str, Verb] = {
     "bench paper": Verb("chronoforest.cli.paper:paper", "the paper's tables and figures, all suites"),
     "report": Verb("chronoforest.cli.report:report", "the paper's tables and figures from saved records"),
     "view": Verb("chronoforest.cli.view:view", "watch and steer the planner in the browser"),
-    "demo": Verb("chronoforest.cli.demo:demo", "two agents, five waypoints, the giant maze"),
+    "demo": Verb("chronoforest.cli.demo:demo", "two ants, five waypoints, the giant maze"),
 }
 """Every command by the words that call it."""
 
