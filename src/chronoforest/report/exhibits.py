@@ -14,9 +14,11 @@ CSV_HEADER = ("row", "column", "ours", "low", "high", "trials", "published")
 
 
 def shown(entry: Entry) -> str:
-    """Our figure with the ends of its interval; an interval of one trial is unknown."""
+    """Our figure with the ends of its interval; a fit has none, and that of one trial is unknown."""
     if entry.ours is None:
         return "–"
+    if entry.ours.low == entry.ours.high:
+        return _number(entry.ours.value, entry)
     value, low, high = (_number(end, entry) for end in (entry.ours.value, entry.ours.low, entry.ours.high))
     return f"{value} [{low}, {high}]" if np.isfinite(entry.ours.low) else f"{value} [?]"
 

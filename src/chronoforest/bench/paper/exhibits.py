@@ -32,6 +32,11 @@ class Entry:
         return cls(mean(data) if data else None, len(data), published, digits)
 
     @classmethod
+    def of_value(cls, value: float, num_trials: int, published: str = "", digits: int = 3) -> Entry:
+        """A fitted figure, which has no interval."""
+        return cls(Estimate(value, value, value), num_trials, published, digits)
+
+    @classmethod
     def of_share(cls, is_good: Iterable[bool], published: str = "") -> Entry:
         """A share with Wilson's interval."""
         data = [bool(good) for good in is_good]
