@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from chronoforest.bench.paper import calibration, cost, hamiltonian, lengths, stitch, sweeps, teleport, theory
+from chronoforest.bench.paper import (
+    calibration,
+    cost,
+    hamiltonian,
+    injection,
+    lengths,
+    stitch,
+    sweeps,
+    teleport,
+    theory,
+)
 from chronoforest.bench.paper.suite import Suite
 from chronoforest.errors import InvalidParameter
 
-_MODULES = (stitch, hamiltonian, cost, lengths, teleport, calibration, theory, sweeps)
+_MODULES = (stitch, hamiltonian, cost, lengths, teleport, calibration, theory, injection, sweeps)
 
 SUITES: dict[str, Suite] = {module.SUITE.name: module.SUITE for module in _MODULES}
 

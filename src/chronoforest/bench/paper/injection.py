@@ -1,0 +1,124 @@
+"""Appendix B: guidance on the denoised segment against guidance through the network into the noisy one.
+
+The paper argues for the first and reports no figures. Here both are walked, and segments are sampled from
+the starts of the official tasks toward their goals, to see what guidance does before anything is pruned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chronoforest.bench.paper.exhibits import Entry, Exhibit, Row, Sheet
+from chronoforest.bench.paper.stitch import is_within
+from chronoforest.bench.paper.suite import Effort, Suite
+from chronoforest.bench.references import geodesics
+from chronoforest.bench.suites import Case
+from chronoforest.bench.trials import Trial, run_case, task_problem
+from chronoforest.envs.mazes import Maze
+from chronoforest.types import FloatArray, Query
+from chronoforest.variants import VARIANTS
+
+if TYPE_CHECKING:
+    from chronoforest.presets import PresetPlanner
+
+PRESET = "antmaze-giant-stitch-v0"
+INJECTIONS = {
+    "denoised, ramp (ours)": "online",
+    "denoised, last frame (paper)": "sparse-guidance",
+    "noisy": "noisy-injection",
+}
+EPISODES = 10
+NUM_SEGMENTS = 48
+CAP = 1000
+
+SEGMENT_COLUMNS = {
+    "frames in walls, %": "walls",
+    "boundary error, units": "boundary",
+    "largest hop, units": "hop",
+    "gained on the goal, units": "gain",
+}
+"""Columns of what was measured on segments, and the names of the measures."""
+
+
+def cases(effort: Effort) -> list[Case]:
+    """For every way of injecting: walks of the official tasks, and segments sampled at their starts."""
+    return [
+        Case(suite, PRESET, task, episode, variant=variant)
+        for suite in ("segments", "stitch")
+        for episode in range(effort.num_episodes(EPISODES))
+        for task in range(1, 6)
+        for variant in INJECTIONS.values()
+    ]
+
+
+def run_injection(case: Case, planner: PresetPlanner) -> Trial:
+    """Walk, or sample segments and measure them."""
+    return _sample(case, planner) if case.suite == "segments" else run_case(case, planner)
+
+
+def _sample(case: Case, planner: PresetPlanner) -> Trial:
+    problem = task_problem(case)
+    sampler = planner.models.sampler.guided_by(**VARIANTS[case.variant].guidance)
+    query = Query(
+        boundary=np.repeat(problem.starts, NUM_SEGMENTS, axis=0),
+        target=np.repeat(problem.goals, NUM_SEGMENTS, axis=0),
+        is_incoming=np.zeros(NUM_SEGMENTS, dtype=np.bool_),
+        guidance=np.full(NUM_SEGMENTS, max(planner.params.search.junction.scales)),
+    )
+    segments = sampler(query, np.random.default_rng(case.seeds[1]))
+    return Trial(case, plan=None, measures=measure_segments(segments, problem.goals[0], case.maze))
+
+
+def measure_segments(segments: FloatArray, goal: FloatArray, maze: Maze) -> dict[str, float]:
+    """Means over segments [n, frames, 2] that start in row 0.
+
+    walls: share of frames inside walls; boundary: units between the boundary and the first generated frame,
+    beyond the median hop of the segment; hop: the largest between neighbours; gain: units by which the tail
+    is nearer to the goal than the boundary is, at any angle round walls, over tails in free space.
+    """
+    is_free = maze.is_free(segments[:, 1:].reshape(-1, 2)).reshape(len(segments), -1)
+    hops = np.linalg.norm(np.diff(segments, axis=1), axis=-1)
+    tails = segments[is_free[:, -1], -1]
+    lengths = geodesics(maze).matrix(np.concatenate([[goal], segments[:1, 0], tails]))[0]
+    return {
+        "walls": float(1 - is_free.mean()),
+        "boundary": float(np.maximum(hops[:, 0] - np.median(hops, axis=1), 0.0).mean()),
+        "hop": float(hops.max(axis=1).mean()),
+        "gain": float(np.mean(lengths[1] - lengths[2:])) if len(tails) else 0.0,
+    }
+
+
+def exhibits(trials: Sequence[Trial]) -> list[Exhibit]:
+    """A row for every way of injecting."""
+    rows = tuple(
+        Row(label, _entries([trial for trial in trials if trial.case.variant == variant]))
+        for label, variant in INJECTIONS.items()
+    )
+    columns = (f"success within {CAP}, %", "plans complete, %", "walks that fell, %", *SEGMENT_COLUMNS)
+    notes = (
+        "Success and falls are of walks with the whole planner, which prunes what guidance spoils.",
+        f"The other columns are of single segments, {NUM_SEGMENTS} from a start, before pruning; each start "
+        "counts once.",
+    )
+    title = "Where guidance is injected, giant maze"
+    return [Sheet("injection", title, "appendix B, argued", columns, rows, notes)]
+
+
+def _entries(trials: Sequence[Trial]) -> dict[str, Entry]:
+    walks = [trial for trial in trials if trial.case.suite == "stitch"]
+    sampled = [trial.measures for trial in trials if trial.case.suite == "segments"]
+    entries = {
+        f"success within {CAP}, %": Entry.of_share(is_within(trial, CAP) for trial in walks),
+        "plans complete, %": Entry.of_share(t.plan is not None and t.plan.is_complete for t in walks),
+        "walks that fell, %": Entry.of_share(t.walk is not None and t.walk.num_falls > 0 for t in walks),
+    }
+    for column, measure in SEGMENT_COLUMNS.items():
+        scale = 100.0 if column.endswith("%") else 1.0
+        entries[column] = Entry.of_mean([scale * one[measure] for one in sampled], digits=2)
+    return entries
+
+
+SUITE = Suite("injection", "where guidance is injected", cases, exhibits, seconds=15.0, run=run_injection)
