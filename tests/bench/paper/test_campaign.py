@@ -1,6 +1,7 @@
 """A toy suite is added in a dozen lines, run, killed, resumed and forecast."""
 
 import gzip
+import pickle
 from dataclasses import replace
 from pathlib import Path
 
@@ -125,6 +126,13 @@ def test_every_suite_has_distinct_cases_and_shows_something_of_few_trials_or_non
     assert len(set(cases)) == len(cases) > 0
     assert set(cases) <= set(suite.cases(Effort()))
     suite.exhibits([])
+
+
+@pytest.mark.parametrize("suite", SUITES.values(), ids=lambda suite: suite.name)
+def test_other_processes_can_run_every_suite(suite):
+    assert pickle.loads(pickle.dumps(suite.run)) is suite.run
+    loaders = {campaign._loader(case, Setting()) for case in suite.cases(Effort(1, 1))}
+    assert pickle.loads(pickle.dumps(loaders)) == loaders
 
 
 def test_a_contest_names_what_is_loaded():
