@@ -73,7 +73,7 @@ def _number(value: float, entry: Entry) -> str:
 def _plain(entry: Entry | None) -> str:
     if entry is None:
         return ""
-    ours = f"{shown(entry)} n = {entry.num_trials}" if entry.ours is not None else "–"
+    ours = f"{shown(entry)} n = {entry.num_trials}" if entry.num_trials else shown(entry)
     return f"{ours}; paper {entry.published}" if entry.published else ours
 
 

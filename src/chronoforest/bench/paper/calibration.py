@@ -32,7 +32,7 @@ LOCAL_WINDOW = 50.0
 COVERAGE = 0.95
 QUANTILES = (0.05, 0.95)
 LARGEST_ALPHA = 0.02
-RESIDUALS = (0.0, 10.0, 20.0, 30.0, 50.0, 100.0, 200.0, 400.0)
+RESIDUALS = (0.0, 10.0, 20.0, 30.0, 50.0, 100.0, 200.0, 400.0, 1000.0)
 """Edges of the bins of T, in steps, that coverage and slack are told for."""
 
 SETTINGS = (
@@ -185,7 +185,8 @@ def _charts(name: str, found: Mapping[str, Any]) -> list[Chart]:
     corrected = found["scale"] * (steps + found["alpha_used"] * steps**2)
     raw = Series("raw, sT", tuple(units), tuple(found["scale"] * steps))
     inflated = Series("corrected, s(T + αT²)", tuple(units), tuple(corrected))
-    truth = Series("equal", (0.0, float(units.max())), (0.0, float(units.max())))
+    places = tuple(np.linspace(0.0, units.max(), 200))
+    truth = Series("equal", places, places)
     return [
         Chart(f"coverage-{slug}", f"Pairs covered, {name}", "Figure 2", "α", "share", (curve,), marks=marks),
         Chart(
