@@ -71,8 +71,6 @@ def make_ant_episodes(num_episodes=6, num_steps=41, seed=0):
     return Episodes(np.concatenate([xy, body], axis=-1), actions)
 
 
-
-
 def clocks(num_episodes=20, num_steps=60):
     """[E, T, 2] "states" that tell their episode and step."""
     index = torch.meshgrid(torch.arange(num_episodes), torch.arange(num_steps), indexing="ij")
