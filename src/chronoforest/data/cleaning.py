@@ -41,7 +41,8 @@ class Track:
     def speeds(self) -> FloatArray:
         """[n − 1] units per second from each row to the next."""
         moved = np.linalg.norm(np.diff(self.values[:, :2], axis=0), axis=1)
-        return moved / np.diff(self.time)
+        with np.errstate(over="ignore"):  # a damaged time may lie next to another; the speed is then a jump
+            return moved / np.diff(self.time)
 
     def rows(self, keep: Any) -> Track:
         """The rows that `keep` (a mask, slice or index) chooses."""
