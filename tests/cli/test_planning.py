@@ -5,6 +5,7 @@ from fake_planner import FakePlanner
 
 from chronoforest.bench.run import read_trials
 from chronoforest.cli import main
+from chronoforest.cli.planning import open_folder
 from chronoforest.execution.rollout import load_rollouts
 from chronoforest.result import load_result
 
@@ -36,6 +37,17 @@ def test_plan_writes_and_prints(tmp_path, capsys):
     assert printed.startswith("complete;")
     assert str(tmp_path / "plan.png") in printed
     assert json.loads((tmp_path / "config.json").read_text())["version"]
+
+
+def test_a_folder_remembers_every_command(tmp_path, monkeypatch):
+    for words in (["a"], ["b", "c d"], ["a"]):
+        monkeypatch.setattr("sys.argv", ["x", *words])
+        open_folder(tmp_path)
+    commands = json.loads((tmp_path / "config.json").read_text())["commands"]
+    assert commands == ["chronoforest a", "chronoforest b 'c d'"]
+    (tmp_path / "config.json").write_text("[")
+    open_folder(tmp_path)
+    assert json.loads((tmp_path / "config.json").read_text())["commands"] == ["chronoforest a"]
 
 
 def test_plan_passes_mode_and_weights_on(tmp_path, planners):

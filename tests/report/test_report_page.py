@@ -34,7 +34,7 @@ IDLE = Suite("idle", "never run", lambda effort: CASES, exhibits)
 @pytest.fixture
 def folder(tmp_path):
     run_cases(CASES, tmp_path / "toy.jsonl", lambda preset, mode: FakePlanner(preset))
-    (tmp_path / "config.json").write_text('{"command": "chronoforest bench paper", "version": "9.9"}')
+    (tmp_path / "config.json").write_text('{"commands": ["chronoforest bench paper"], "version": "9.9"}')
     return tmp_path
 
 

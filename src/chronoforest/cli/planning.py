@@ -82,14 +82,24 @@ Options = Annotated[PlannerOptions, arg(name="")]
 
 
 def open_folder(out: Path) -> Path:
-    """Make a run folder that remembers its command and version, before any long work."""
-    config = {"command": shlex.join(["chronoforest", *sys.argv[1:]]), "version": version("chronoforest")}
+    """Make a run folder that remembers its commands and version, before any long work."""
+    path = out / "config.json"
+    commands = dict.fromkeys([*_known_commands(path), shlex.join(["chronoforest", *sys.argv[1:]])])
+    config = {"commands": list(commands), "version": version("chronoforest")}
     try:
         out.mkdir(parents=True, exist_ok=True)
-        (out / "config.json").write_text(json.dumps(config, indent=2) + "\n")
+        path.write_text(json.dumps(config, indent=2) + "\n")
     except OSError as error:
         raise CannotWrite(f"cannot write to {out}: {error.strerror or error}") from error
     return out
+
+
+def _known_commands(path: Path) -> list[str]:
+    """The commands that wrote to a folder before; none when it does not say."""
+    try:
+        return [str(command) for command in json.loads(path.read_text())["commands"]]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
 
 
 def read_points(name: str, text: str) -> list[list[float]]:

@@ -78,14 +78,15 @@ def describe(trials: Sequence[Trial]) -> str:
 
 
 def read_configuration(folder: Path) -> dict[str, str]:
-    """Command and version of the run, as its folder remembers them."""
+    """Commands and version of the run, as its folder remembers them."""
     path = folder / "config.json"
     if not path.is_file():
         return {}
     try:
         values = json.loads(path.read_text())
-        return {str(name): str(value) for name, value in values.items()}
-    except (OSError, ValueError, AttributeError) as error:
+        commands = {f"command {number}": command for number, command in enumerate(values["commands"], 1)}
+        return {**commands, "version": values["version"]}
+    except (OSError, ValueError, KeyError, TypeError) as error:
         raise BadResult(f"{path} is not a configuration: {error}") from error
 
 
