@@ -131,12 +131,12 @@ def task_problem(case: Case) -> Problem:
     return Problem([start.observation[:2]], [start.goal])
 
 
-def plan_problem(case: Case, planner: PresetPlanner, problem: Problem) -> PlanResult:
-    """Plan as the case says; the order of `graph-fixed` is solved on the map."""
+def plan_problem(case: Case, planner: PresetPlanner, problem: Problem, **watchers: Any) -> PlanResult:
+    """Plan as the case says, with what `plan` calls back; the order of `graph-fixed` is solved on the map."""
     order = None
     if case.variant == GRAPH_FIXED:
         order = AutoSolver()(bfs_matrix(case.maze, problem.anchors), problem, None).named(problem)
-    return planner.plan(problem, seed=case.seeds[1], variant=case.variant, order=order)
+    return planner.plan(problem, seed=case.seeds[1], variant=case.variant, order=order, **watchers)
 
 
 def measure_plan(result: PlanResult, maze: Maze) -> PlanFigures:

@@ -75,7 +75,7 @@ def run_calibration(case: Case, planner: PresetPlanner) -> Trial:
 def fit(steps: FloatArray, units: FloatArray, alpha: float) -> dict[str, Any]:
     """Scale, α* and α95 of pairs [n], the share that each α covers, and ratios and slack for the α in use."""
     is_local = steps <= LOCAL_WINDOW
-    scale = float(np.exp(np.mean(np.log(units[is_local] / steps[is_local]))))
+    scale = local_scale(steps, units)
     target = units / scale
     best = minimize_scalar(
         lambda a: _log_error(steps, target, a), bounds=(0.0, LARGEST_ALPHA), method="bounded"
@@ -94,6 +94,12 @@ def fit(steps: FloatArray, units: FloatArray, alpha: float) -> dict[str, Any]:
         "all_ratios": np.quantile(ratios, QUANTILES).tolist(),
         "bins": [_bin(steps, target, alpha, low, high) for low, high in pairwise(RESIDUALS)],
     }
+
+
+def local_scale(steps: FloatArray, units: FloatArray) -> float:
+    """Units of a step over pairs [n] in the local window, by the least log-error."""
+    is_local = steps <= LOCAL_WINDOW
+    return float(np.exp(np.mean(np.log(units[is_local] / steps[is_local]))))
 
 
 def _log_error(steps: FloatArray, target: FloatArray, alpha: float) -> float:

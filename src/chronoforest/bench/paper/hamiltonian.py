@@ -16,6 +16,7 @@ import numpy as np
 from chronoforest.bench.metrics import Estimate, is_sound
 from chronoforest.bench.paper.exhibits import Entry, Exhibit, Row, Sheet, by, ratio
 from chronoforest.bench.paper.instances import MARGINS, InstanceSet, find, shipped_sets
+from chronoforest.bench.paper.probes import Growth, measure_probes
 from chronoforest.bench.paper.suite import Effort, Suite
 from chronoforest.bench.suites import Case
 from chronoforest.bench.trials import PlanFigures, Trial, attempt, measure_plan, plan_problem
@@ -116,8 +117,12 @@ def run_instance(case: Case, planner: PresetPlanner) -> Trial:
 
 def _plan_instance(case: Case, planner: PresetPlanner) -> Trial:
     problem = find(case.preset, case.distance, case.instance).problem(case.maze)
-    result = plan_problem(case, planner, problem)
-    return Trial(case, measure_plan(result, case.maze), measures=claims(result, case.maze))
+    growth = Growth()
+    result = plan_problem(case, planner, problem, memory=growth, on_round=growth.on_round)
+    measures = claims(result, case.maze)
+    if case.variant == "online":
+        measures["probes"] = measure_probes(growth, planner.models, case.maze)
+    return Trial(case, measure_plan(result, case.maze), measures=measures)
 
 
 def claims(result: PlanResult, maze: Maze) -> dict[str, Any]:
