@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -28,6 +29,23 @@ class Support:
         low = self.origin - self.cell / 2
         high = low + self.cell * np.array(self.mask.shape)
         return float(low[0]), float(high[0]), float(low[1]), float(high[1])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; eight cells are packed into a byte."""
+        return {
+            "origin": self.origin.tolist(),
+            "cell": self.cell,
+            "shape": list(self.mask.shape),
+            "bits": base64.b64encode(np.packbits(self.mask).tobytes()).decode(),
+        }
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Support:
+        """The inverse of `to_dict`."""
+        width, height = values["shape"]
+        packed = np.frombuffer(base64.b64decode(values["bits"], validate=True), dtype=np.uint8)
+        mask = np.unpackbits(packed)[: width * height].astype(bool).reshape(width, height)
+        return cls(np.array(values["origin"], dtype=float), values["cell"], mask)
 
 
 @dataclass(frozen=True)
@@ -62,13 +80,21 @@ def agent_colour(agent: int) -> str:
 def new_axes(support: Support, width: float = 10.0) -> tuple[Any, Any]:
     """A figure that fits the support, drawn as the ground plan it implies."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.colors import ListedColormap
     from matplotlib.figure import Figure
 
     left, right, bottom, top = support.extent
     figure = Figure(figsize=(width, width * (top - bottom) / (right - left) + 0.5), dpi=120)
     FigureCanvasAgg(figure)
     axes = figure.add_axes((0.01, 0.01, 0.98, 0.93))
+    draw_support(axes, support)
+    return figure, axes
+
+
+def draw_support(axes: Any, support: Support) -> None:
+    """The supported region as rooms in the ground, and the axes fitted to it."""
+    from matplotlib.colors import ListedColormap
+
+    left, right, bottom, top = support.extent
     axes.imshow(
         support.mask.T,
         origin="lower",
@@ -79,7 +105,6 @@ def new_axes(support: Support, width: float = 10.0) -> tuple[Any, Any]:
     )
     axes.set(xlim=(left, right), ylim=(bottom, top), aspect="equal")
     axes.axis("off")
-    return figure, axes
 
 
 def draw_trees(axes: Any, trees: Sequence[TreePicture]) -> None:
@@ -90,36 +115,46 @@ def draw_trees(axes: Any, trees: Sequence[TreePicture]) -> None:
         axes.add_collection(LineCollection(list(tree.segments), colors="#7c8a94", linewidths=0.7, alpha=0.45))
 
 
-def draw_meetings(axes: Any, meetings: FloatArray) -> None:
+def draw_meetings(axes: Any, meetings: FloatArray, scale: float = 1.0) -> None:
     """Places [n, 2] where two trees touched."""
     if len(meetings):
-        axes.scatter(*meetings.T, s=34, facecolor="white", edgecolor=INK, linewidth=1.2, zorder=4)
+        style = {"facecolor": "white", "edgecolor": INK, "linewidth": 1.2 * scale, "zorder": 4}
+        axes.scatter(*meetings.T, s=34 * scale**2, **style)
 
 
 def draw_paths(axes: Any, paths: Sequence[FloatArray]) -> None:
-    """One line per agent with a pale edge, so that crossing routes stay apart."""
+    """One line per agent."""
+    for agent, path in enumerate(paths):
+        draw_path(axes, path, agent)
+
+
+def draw_path(axes: Any, path: FloatArray, agent: int, scale: float = 1.0) -> None:
+    """A line in the agent's colour with a pale edge, so that crossing routes stay apart."""
     from matplotlib import patheffects
 
-    for agent, path in enumerate(paths):
-        halo = [patheffects.Stroke(linewidth=5.5, foreground="white", alpha=0.85), patheffects.Normal()]
-        axes.plot(*path.T, color=agent_colour(agent), linewidth=3, zorder=3, path_effects=halo)
+    edge = patheffects.Stroke(linewidth=5.5 * scale, foreground="white", alpha=0.85)
+    style = {"linewidth": 3 * scale, "zorder": 3, "path_effects": [edge, patheffects.Normal()]}
+    axes.plot(*path.T, color=agent_colour(agent), **style)
 
 
-def draw_anchors(axes: Any, problem: Problem, labels: Mapping[str, str] | None = None) -> None:
+def draw_anchors(
+    axes: Any, problem: Problem, labels: Mapping[str, str] | None = None, scale: float = 1.0
+) -> None:
     """Starts as circles, goals as stars, both in their agent's colour; waypoints as diamonds."""
     from matplotlib import patheffects
 
-    halo = [patheffects.Stroke(linewidth=3, foreground="white"), patheffects.Normal()]
+    halo = [patheffects.Stroke(linewidth=3 * scale, foreground="white"), patheffects.Normal()]
     for name, point in zip(problem.names, problem.anchors, strict=True):
         marker, size = {"S": ("o", 150), "G": ("*", 330), "W": ("D", 90)}[name[0]]
         colour = "#ffd166" if name[0] == "W" else agent_colour(int(name[1:]) - 1)
-        axes.scatter(*point, marker=marker, s=size, color=colour, edgecolor=INK, linewidth=1.3, zorder=5)
+        style = {"color": colour, "edgecolor": INK, "linewidth": 1.3 * scale, "zorder": 5}
+        axes.scatter(*point, marker=marker, s=size * scale**2, **style)
         axes.annotate(
             (labels or {}).get(name, name),
             point,
-            xytext=(8, 8),
+            xytext=(8 * scale, 8 * scale),
             textcoords="offset points",
-            fontsize=11,
+            fontsize=11 * scale,
             fontweight="bold",
             color=INK,
             zorder=6,

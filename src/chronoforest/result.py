@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import os
 from collections.abc import Mapping
@@ -164,12 +163,7 @@ def _to_dict(result: PlanResult) -> dict[str, Any]:
         "certificate": _finite(asdict(result.certificate)),
         "trees": [{"anchor": t.anchor, "segments": np.round(t.segments, 2).tolist()} for t in result.trees],
         "meetings": result.meetings.tolist(),
-        "support": {
-            "origin": result.support.origin.tolist(),
-            "cell": result.support.cell,
-            "shape": list(result.support.mask.shape),
-            "bits": base64.b64encode(np.packbits(result.support.mask).tobytes()).decode(),
-        },
+        "support": result.support.to_dict(),
     }
 
 
@@ -202,7 +196,7 @@ def _from_dict(values: Mapping[str, Any]) -> PlanResult:
         certificate=Certificate(**_infinite(values["certificate"])),
         trees=tuple(TreePicture(t["anchor"], np.array(t["segments"])) for t in values["trees"]),
         meetings=np.array(values["meetings"], dtype=float).reshape(-1, 2),
-        support=_support(values["support"]),
+        support=Support.from_dict(values["support"]),
     )
 
 
@@ -216,10 +210,3 @@ def _round(values: Mapping[str, Any]) -> RoundStats:
     orders = tuple(tuple(order) for order in values["route"]["orders"])
     pairs = {name: tuple(Pair(**pair) for pair in values[name]) for name in ("pairs", "accepted")}
     return RoundStats(**_infinite({**values, **pairs, "route": JointRoute(orders)}))
-
-
-def _support(values: Mapping[str, Any]) -> Support:
-    width, height = values["shape"]
-    bits = np.unpackbits(np.frombuffer(base64.b64decode(values["bits"], validate=True), dtype=np.uint8))
-    mask = bits[: width * height].astype(bool).reshape(width, height)
-    return Support(np.array(values["origin"], dtype=float), values["cell"], mask)

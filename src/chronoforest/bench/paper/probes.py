@@ -1,8 +1,8 @@
 """The candidate bridges that a search scored, each with what the map says is left to travel (eq. 8–10).
 
-A candidate is a new node n with the counterpart node m that makes the cheapest bridge at the end of its round.
+A candidate is a new node n with the counterpart node m that makes the cheapest bridge when its round ends.
 Its true residual is measured between the two states themselves; the paper's g* = c* − D(n) − D(m) is at most
-that, so what is covered here is covered there, if no prefix counts as longer than it is.
+that, so what is covered here is covered there, unless a prefix counts as shorter than it is.
 """
 
 from __future__ import annotations
