@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from chronoforest.bench.metrics import CAPS, complete_plans
+from chronoforest.bench.metrics import CAPS, Estimate, complete_plans
 from chronoforest.bench.paper.exhibits import Entry, Exhibit, Row, Sheet
 from chronoforest.bench.paper.suite import Effort, Suite
 from chronoforest.bench.suites import Case, make_cases
@@ -14,6 +14,15 @@ from chronoforest.bench.trials import Trial
 SPLITS = ("medium", "large", "giant")
 REPEATS, EPISODES = 4, 20
 """Evaluations of the whole, and episodes of each task in one of them, as in the paper."""
+
+IS_MORE_BETTER = {
+    "complete plans": True,
+    "÷ geodesic": False,
+    "steps to the goal": False,
+    "new plans per walk": False,
+    "planning s": False,
+}
+"""Columns about the plans, and whether a larger figure is the better one."""
 
 
 @dataclass(frozen=True)
@@ -109,18 +118,14 @@ def _success(trials: Sequence[Trial], cap: int) -> Sheet:
             for split, printed in zip(SPLITS, contender.published, strict=True)
         }
         rows.append(Row(contender.label, entries))
-    return Sheet(
-        f"stitch-{cap}",
-        f"Success within {cap} steps, AntMaze-Stitch, %",
-        "Table 1",
-        SPLITS,
-        tuple(rows),
-        (
-            "The official cap is 1000 steps; the paper does not say which cap it used.",
-            "The peers stand beside the published planners they are closest to; the peers' page says what "
-            "they lack against them.",
-        ),
+    notes = (
+        "The official cap is 1000 steps; the paper does not say which cap it used.",
+        "The peers stand beside the published planners they are closest to; the peers' page says what "
+        "they lack against them.",
+        verdict(rows, dict.fromkeys(SPLITS, True)),
     )
+    title = f"Success within {cap} steps, AntMaze-Stitch, %"
+    return Sheet(f"stitch-{cap}", title, "Table 1", SPLITS, tuple(rows), notes)
 
 
 def _plans(trials: Sequence[Trial]) -> Sheet:
@@ -139,8 +144,28 @@ def _plans(trials: Sequence[Trial]) -> Sheet:
             "planning s": Entry.of_mean((plan.seconds for plan in plans), digits=2),
         }
         rows.append(Row(contender.label, entries))
-    columns = ("complete plans", "÷ geodesic", "steps to the goal", "new plans per walk", "planning s")
-    return Sheet("stitch-plans", "The plans behind these walks", "", columns, tuple(rows))
+    notes = (verdict(rows, IS_MORE_BETTER),)
+    return Sheet(
+        "stitch-plans", "The plans behind these walks", "", tuple(IS_MORE_BETTER), tuple(rows), notes
+    )
+
+
+def verdict(rows: Sequence[Row], is_more_better: Mapping[str, bool]) -> str:
+    """Where another row beats the first one; the intervals must lie apart."""
+    ours, *others = rows
+    wins = [
+        f"{other.label} in {column}"
+        for column, more in is_more_better.items()
+        for other in others
+        if _beats(other.entries[column].ours, ours.entries[column].ours, more)
+    ]
+    return f"Better than {ours.label}, with intervals apart: {', '.join(wins) or 'none'}."
+
+
+def _beats(other: Estimate | None, ours: Estimate | None, more_is_better: bool) -> bool:
+    if other is None or ours is None:
+        return False
+    return other.low > ours.high if more_is_better else other.high < ours.low
 
 
 SUITE = Suite("stitch", "success on the official tasks, with peers", cases, exhibits, seconds=20.0)
