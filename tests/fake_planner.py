@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from types import SimpleNamespace
 
@@ -12,7 +12,7 @@ from chronoforest.bench.references import geodesic_matrix, geodesics
 from chronoforest.envs.mazes import Maze
 from chronoforest.envs.tasks import world
 from chronoforest.errors import UnknownVariant
-from chronoforest.pictures import Support, TreePicture
+from chronoforest.pictures import Snapshot, Support, TreePicture
 from chronoforest.presets import get_preset
 from chronoforest.result import Certificate, PlanResult
 from chronoforest.routing.solver import solve_exact
@@ -54,21 +54,48 @@ class FakePlanner:
         self.tracker, self.execution = StraightTracker(), self.preset.execution
 
     def plan(
-        self, problem, *, seed=0, stop=None, on_round=None, variant="online", order=None, memory=None
+        self,
+        problem,
+        *,
+        seed=0,
+        stop=None,
+        on_round=None,
+        on_snapshot=None,
+        variant="online",
+        order=None,
+        memory=None,
     ) -> PlanResult:
         if variant not in ("online", "temporal-fixed", "graph-fixed"):
             raise UnknownVariant(variant, choices=("online", "temporal-fixed", "graph-fixed"))
         self.asked.append((problem, seed, variant, order, memory))
         maze = world(self.name).maze
-        matrix = geodesic_matrix(maze, problem.anchors, CLEARANCE)
-        if variant == "temporal-fixed":
-            codes = self.models.distance.encode(problem.anchors)
-            matrix = self.models.distance.pairwise(codes, codes)
+        codes = self.models.distance.encode(problem.anchors)
+        raw = self.models.distance.pairwise(codes, codes)
+        matrix = raw if variant == "temporal-fixed" else geodesic_matrix(maze, problem.anchors, CLEARANCE)
         route = solve_exact(matrix, problem)
         stats = RoundStats(0, route, route.cost(matrix), route.legs, route.legs, 3, 9, 0.01)
         if on_round is not None:
             on_round(stats, problem)
-        return straight_result(maze, problem, route, self.name, seed, variant, stats, not self.is_blind)
+        result = straight_result(maze, problem, route, self.name, seed, variant, stats, not self.is_blind)
+        if on_snapshot is not None:
+            on_snapshot(bare_snapshot(result, solve_exact(raw, problem)))
+            on_snapshot(grown_snapshot(result))
+        return result
+
+
+def bare_snapshot(result: PlanResult, guess: JointRoute) -> Snapshot:
+    """Before the first round: roots and a route guessed on the raw distance."""
+    stats = replace(result.rounds[0], round_index=-1, route=guess, accepted=(), num_expanded=0)
+    trees = tuple(TreePicture(tree.anchor, tree.segments[:0]) for tree in result.trees)
+    return Snapshot(result.problem, stats, trees, np.zeros((0, 0)), {}, {})
+
+
+def grown_snapshot(result: PlanResult) -> Snapshot:
+    """After the only round: every leg is met at its source."""
+    stats, anchors = result.rounds[0], result.problem.anchors
+    paths = {leg: anchors[[leg.source, leg.target]] for leg in stats.accepted}
+    meetings = {way: anchors[leg.source] for leg in paths for way in (leg, leg.reversed)}
+    return Snapshot(result.problem, stats, result.trees, np.zeros((0, 0)), meetings, paths)
 
 
 def straight_result(

@@ -13,6 +13,7 @@ from chronoforest.types import BoolArray, FloatArray, Pair, Problem, RoundStats
 
 AGENT_COLOURS = ("#d1495b", "#00798c", "#edae49", "#66418d", "#30638e", "#3f7d20", "#c06014", "#8a4f7d")
 GROUND, ROOM, INK = "#22303c", "#f4f1ea", "#22303c"
+WAYPOINT = "#ffd166"
 
 
 @dataclass(frozen=True)
@@ -123,18 +124,12 @@ def draw_meetings(axes: Any, meetings: FloatArray, scale: float = 1.0) -> None:
 
 
 def draw_paths(axes: Any, paths: Sequence[FloatArray]) -> None:
-    """One line per agent."""
-    for agent, path in enumerate(paths):
-        draw_path(axes, path, agent)
-
-
-def draw_path(axes: Any, path: FloatArray, agent: int, scale: float = 1.0) -> None:
-    """A line in the agent's colour with a pale edge, so that crossing routes stay apart."""
+    """One line per agent with a pale edge, so that crossing routes stay apart."""
     from matplotlib import patheffects
 
-    edge = patheffects.Stroke(linewidth=5.5 * scale, foreground="white", alpha=0.85)
-    style = {"linewidth": 3 * scale, "zorder": 3, "path_effects": [edge, patheffects.Normal()]}
-    axes.plot(*path.T, color=agent_colour(agent), **style)
+    for agent, path in enumerate(paths):
+        halo = [patheffects.Stroke(linewidth=5.5, foreground="white", alpha=0.85), patheffects.Normal()]
+        axes.plot(*path.T, color=agent_colour(agent), linewidth=3, zorder=3, path_effects=halo)
 
 
 def draw_anchors(
@@ -146,7 +141,7 @@ def draw_anchors(
     halo = [patheffects.Stroke(linewidth=3 * scale, foreground="white"), patheffects.Normal()]
     for name, point in zip(problem.names, problem.anchors, strict=True):
         marker, size = {"S": ("o", 150), "G": ("*", 330), "W": ("D", 90)}[name[0]]
-        colour = "#ffd166" if name[0] == "W" else agent_colour(int(name[1:]) - 1)
+        colour = WAYPOINT if name[0] == "W" else agent_colour(int(name[1:]) - 1)
         style = {"color": colour, "edgecolor": INK, "linewidth": 1.3 * scale, "zorder": 5}
         axes.scatter(*point, marker=marker, s=size * scale**2, **style)
         axes.annotate(

@@ -16,7 +16,7 @@ from chronoforest.bench.suites import TIE, Case, order_problem, random_problem
 from chronoforest.envs.mazes import Maze
 from chronoforest.envs.tasks import Env, make_env, reset_task
 from chronoforest.errors import InvalidProblem
-from chronoforest.execution.outing import walk_task
+from chronoforest.execution.outing import Outing, walk_task
 from chronoforest.execution.recovery import Cause
 from chronoforest.execution.rollout import MAX_STEPS, Rollout, walk
 from chronoforest.execution.route import ExecutionParams, Place, Route, advance
@@ -169,11 +169,11 @@ def measure_walk(rollout: Rollout, units: float | None = None) -> WalkFigures:
     )
 
 
-def _walk_task(case: Case, planner: PresetPlanner) -> Trial:
+def walk_case(case: Case, planner: PresetPlanner) -> Outing:
     """The official protocol; one walk with the longer cap tells about both."""
     reset_seed, plan_seed = case.seeds
     order = [["S1", "G1"]] if case.variant == GRAPH_FIXED else None
-    outing = walk_task(
+    return walk_task(
         planner,
         _env(case.preset, MAX_STEPS),
         case.task,
@@ -183,6 +183,10 @@ def _walk_task(case: Case, planner: PresetPlanner) -> Trial:
         order=order,
         replans=case.replans,
     )
+
+
+def _walk_task(case: Case, planner: PresetPlanner) -> Trial:
+    outing = walk_case(case, planner)
     return Trial(case, measure_plan(outing.result, case.maze), measure_walk(outing.rollouts[0]))
 
 

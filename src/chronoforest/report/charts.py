@@ -14,8 +14,12 @@ FORMATS = ("png", "svg")
 
 def draw_chart(chart: Chart, folder: Path) -> list[Path]:
     """Write NAME.png and NAME.svg into a folder; returns their paths."""
-    figure = _figure(chart)
-    paths = [folder / f"{chart.name}.{ending}" for ending in FORMATS]
+    return save_formats(_figure(chart), chart.name, folder)
+
+
+def save_formats(figure: Any, name: str, folder: Path) -> list[Path]:
+    """Write a figure in every format; returns the paths."""
+    paths = [folder / f"{name}.{ending}" for ending in FORMATS]
     for path in paths:
         save_figure(figure, path)
     return paths

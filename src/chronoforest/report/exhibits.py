@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Sequence
 from html import escape
 
 import numpy as np
 
-from chronoforest.bench.paper.exhibits import Entry, Sheet
+from chronoforest.bench.paper.exhibits import Entry, Exhibit, Sheet
 
 CSV_HEADER = ("row", "column", "ours", "low", "high", "trials", "published")
 
@@ -54,14 +55,19 @@ def to_html(sheet: Sheet) -> str:
         + "</tr>"
         for row in sheet.rows
     )
-    notes = "".join(f"<li>{escape(note)}</li>" for note in sheet.notes)
     return (
         f"<h3>{escape(heading(sheet))}</h3><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-        f"<ul>{notes}</ul>"
+        f"{html_notes(sheet.notes)}"
     )
 
 
-def heading(exhibit: Sheet) -> str:
+def html_notes(notes: Sequence[str]) -> str:
+    """A list, or nothing where there is nothing to say."""
+    lines = "".join(f"<li>{escape(note)}</li>" for note in notes)
+    return f"<ul>{lines}</ul>" if lines else ""
+
+
+def heading(exhibit: Exhibit) -> str:
     """The title and where the paper has it."""
     return f"{exhibit.title} (paper: {exhibit.source})" if exhibit.source else exhibit.title
 

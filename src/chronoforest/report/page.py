@@ -13,13 +13,14 @@ from html import escape
 from pathlib import Path
 
 from chronoforest.bench.paper.campaign import read_records
-from chronoforest.bench.paper.exhibits import Chart, Exhibit, Sheet
+from chronoforest.bench.paper.exhibits import Chart, Exhibit, Panels, Sheet
 from chronoforest.bench.paper.registry import SUITES
 from chronoforest.bench.paper.suite import Suite
 from chronoforest.bench.trials import Trial
 from chronoforest.errors import BadResult, CannotWrite
 from chronoforest.report.charts import draw_chart
-from chronoforest.report.exhibits import to_csv, to_html, to_markdown
+from chronoforest.report.exhibits import heading, html_notes, to_csv, to_html, to_markdown
+from chronoforest.report.panels import draw_panels
 
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; color: #22303c }
@@ -49,7 +50,7 @@ def write_report(folder: Path, suites: Mapping[str, Suite] = SUITES) -> Path:
         raise BadResult(f"{folder} holds no records of {names}; `chronoforest bench paper` makes them")
     out = folder / "report"
     configuration = read_configuration(folder)
-    images = _write_charts(sections, out / "figures")
+    images = _write_pictures(sections, out / "figures")
     for sheet in _sheets(sections):
         _write(out / "tables" / f"{sheet.name}.csv", to_csv(sheet))
     _write(out / "report.md", _markdown(sections, configuration))
@@ -94,14 +95,19 @@ def _sheets(sections: Sequence[Section]) -> list[Sheet]:
     return [shown for section in sections for shown in section.exhibits if isinstance(shown, Sheet)]
 
 
-def _write_charts(sections: Sequence[Section], folder: Path) -> dict[str, str]:
-    """Draw all charts; returns the SVG of each as a data address."""
+def _write_pictures(sections: Sequence[Section], folder: Path) -> dict[str, str]:
+    """Draw all charts and maps; returns the SVG of each as a data address."""
     images = {}
     for section in sections:
-        for chart in (shown for shown in section.exhibits if isinstance(shown, Chart)):
-            svg = next(path for path in draw_chart(chart, folder) if path.suffix == ".svg")
-            images[chart.name] = f"data:image/svg+xml;base64,{base64.b64encode(svg.read_bytes()).decode()}"
+        for shown in (one for one in section.exhibits if not isinstance(one, Sheet)):
+            paths = _draw(shown, folder)
+            svg = next(path for path in paths if path.suffix == ".svg")
+            images[shown.name] = f"data:image/svg+xml;base64,{base64.b64encode(svg.read_bytes()).decode()}"
     return images
+
+
+def _draw(shown: Chart | Panels, folder: Path) -> list[Path]:
+    return draw_chart(shown, folder) if isinstance(shown, Chart) else draw_panels(shown, folder)
 
 
 def _markdown(sections: Sequence[Section], configuration: Mapping[str, str]) -> str:
@@ -109,10 +115,17 @@ def _markdown(sections: Sequence[Section], configuration: Mapping[str, str]) -> 
     parts += [f"- {name}: `{value}`" for name, value in configuration.items()]
     for section in sections:
         parts += ["", f"## {section.suite.name}: {section.suite.summary}", "", section.basis, ""]
-        for shown in section.exhibits:
-            picture = f"![{shown.title}](figures/{shown.name}.svg)\n"
-            parts.append(to_markdown(shown) if isinstance(shown, Sheet) else picture)
+        parts += [_markdown_exhibit(shown) for shown in section.exhibits]
     return "\n".join(parts)
+
+
+def _markdown_exhibit(shown: Exhibit) -> str:
+    if isinstance(shown, Sheet):
+        return to_markdown(shown)
+    lines = [f"![{shown.title}](figures/{shown.name}.svg)", ""]
+    if shown.notes:
+        lines += [*(f"- {note}" for note in shown.notes), ""]
+    return "\n".join(lines)
 
 
 def _html(sections: Sequence[Section], configuration: Mapping[str, str], images: Mapping[str, str]) -> str:
@@ -127,14 +140,16 @@ def _html(sections: Sequence[Section], configuration: Mapping[str, str], images:
 
 
 def _html_section(section: Section, images: Mapping[str, str]) -> str:
-    shown = "".join(
-        to_html(one)
-        if isinstance(one, Sheet)
-        else f'<h3>{escape(one.title)}</h3><img alt="{escape(one.title)}" src="{images[one.name]}">'
-        for one in section.exhibits
-    )
+    shown = "".join(_html_exhibit(one, images) for one in section.exhibits)
     head = f"<h2>{escape(section.suite.name)}: {escape(section.suite.summary)}</h2>"
     return f"{head}<p>{escape(section.basis)}</p>{shown}"
+
+
+def _html_exhibit(shown: Exhibit, images: Mapping[str, str]) -> str:
+    if isinstance(shown, Sheet):
+        return to_html(shown)
+    picture = f'<img alt="{escape(shown.title)}" src="{images[shown.name]}">'
+    return f"<h3>{escape(heading(shown))}</h3>{picture}{html_notes(shown.notes)}"
 
 
 def _write(path: Path, text: str) -> None:

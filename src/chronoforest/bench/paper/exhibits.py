@@ -13,6 +13,8 @@ import numpy as np
 
 from chronoforest.bench.metrics import Estimate, mean, wilson
 from chronoforest.bench.trials import Trial
+from chronoforest.pictures import Support
+from chronoforest.types import FloatArray, Problem
 
 
 @dataclass(frozen=True)
@@ -98,9 +100,52 @@ class Chart:
     series: tuple[Series, ...]
     kind: Literal["line", "scatter"] = "line"
     marks: Mapping[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
 
-Exhibit = Sheet | Chart
+Role = Literal["tree", "tentative", "route", "reference", "planned", "walked"]
+"""What a line on a map is, which decides how it is drawn."""
+
+
+@dataclass(frozen=True, eq=False)
+class Way:
+    """A line across the world; points: [T, 2]; agent: whose colour it has, where its role has one."""
+
+    role: Role
+    points: FloatArray
+    agent: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """One map; note: a line under its title; meetings: [n, 2] where trees touched."""
+
+    title: str
+    note: str
+    problem: Problem
+    ways: tuple[Way, ...]
+    meetings: FloatArray = field(default_factory=lambda: np.zeros((0, 2)))
+
+
+@dataclass(frozen=True, eq=False)
+class Panels:
+    """Maps side by side, row by row; headings: of the columns.
+
+    They lie on the data's support where it is given, else on the walls of the world of that name.
+    """
+
+    name: str
+    title: str
+    source: str
+    world: str
+    panels: tuple[Panel, ...]
+    num_columns: int = 3
+    headings: tuple[str, ...] = ()
+    support: Support | None = None
+    notes: tuple[str, ...] = ()
+
+
+Exhibit = Sheet | Chart | Panels
 
 
 def ratio(tops: Sequence[float], bottoms: Sequence[float]) -> Estimate:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from chronoforest.bench.paper import (
     calibration,
     cost,
+    figures,
     hamiltonian,
     injection,
     lengths,
@@ -18,7 +19,7 @@ from chronoforest.bench.paper import (
 from chronoforest.bench.paper.suite import Suite
 from chronoforest.errors import InvalidParameter
 
-_MODULES = (stitch, hamiltonian, cost, lengths, teleport, calibration, theory, injection, sweeps)
+_MODULES = (stitch, hamiltonian, cost, lengths, teleport, calibration, theory, injection, sweeps, figures)
 
 SUITES: dict[str, Suite] = {module.SUITE.name: module.SUITE for module in _MODULES}
 
