@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -419,6 +420,18 @@ def test_a_legs_cost_is_the_travel_time_of_its_path():
         for (first, last), leg in zip(pairwise(route.stops), route.legs, strict=True):
             length = np.linalg.norm(np.diff(route.path[first : last + 1], axis=0), axis=1).sum()
             assert 0.95 * length / SPEED <= leg.cost <= length / SPEED + 1e-6
+
+
+@pytest.mark.parametrize(("max_doubts", "is_tried"), [(3, True), (0, False)])
+def test_a_direct_link_is_tried_where_a_leg_takes_a_longer_chain(max_doubts, is_tried):
+    """Once a leg's own bridge is forgotten, it runs over another anchor."""
+    planner = make_planner(max_doubts=max_doubts, max_challenges=0)
+    search = searched(planner, scattered_problem(1, 2), "exhaustive")
+    leg = search.route.legs[0]
+    others = {pair: m for pair, m in search.bridges.meetings.items() if pair not in (leg, leg.reversed)}
+    search.bridges = replace(search.bridges, meetings=others)
+    assert search.hops(search.bridges.met_cost).cost[leg.source, leg.target] < np.inf
+    assert (leg in search._challengers()) == is_tried
 
 
 def test_without_challenges_a_complete_route_is_taken_at_once():

@@ -194,22 +194,26 @@ class ClosedLoop:
     def _challengers(self) -> tuple[Pair, ...]:
         """Links that can still change the answer.
 
-        First those of the route itself whose bridge looks like a detour; then, of an order that would beat
-        the route if its open links cost what one may hope, those open links. A link is open while it is not
-        met, or met by what looks like a detour, and has not been tried too often.
+        First those of the route itself: a met link whose bridge looks like a detour, and a direct link in the
+        place of a chain that looks longer. Then, of an order that would beat the route if its open links cost
+        what one may hope, those open links. A link is open while it is not met, or met by what looks like a
+        detour, and has not been tried too often.
         """
         met = self.bridges.met_cost
+        known = self.hops(met)
         is_met = np.isfinite(met)
         is_detour = is_met & (met > self.params.doubt * self.guess)
-        own = self.hops(met).links_of(self.route.legs)
-        doubtful = self._challenge(own, is_detour & (self.num_tries < self.params.max_doubts))
+        is_roundabout = ~is_met & (known.cost > self.params.chain_doubt * self.guess)
+        is_doubtful = (is_detour | is_roundabout) & (self.num_tries < self.params.max_doubts)
+        plain = self.hops(np.where(is_doubtful, self.guess, met))
+        doubtful = self._challenge(plain.links_of(self.route.legs), is_doubtful)
         if doubtful:
             return doubtful
         is_open = (~is_met | is_detour) & (self.num_tries < self.params.max_challenges)
         hope = np.where(is_met, 1.0, self.params.optimism) * self.guess
         hoped = self.hops(np.where(is_open, hope, met))
         rival = self.solver(hoped.cost, self.problem, self.route)
-        settled = self.solver(self.hops(met).cost, self.problem, self.route)
+        settled = self.solver(known.cost, self.problem, self.route)
         if rival.orders == settled.orders:
             return ()
         return self._challenge(hoped.links_of(rival.legs), is_open)

@@ -21,10 +21,11 @@ class PlannerParams:
     have been made backward, so that one tree serves both directions; an anchor may lie `anchor_tolerance`
     world units outside the data's support; `stride` is the steps between frames.
 
-    A bridge that takes more than `doubt` times what the raw distance says looks like a detour. A complete
-    route is challenged by its own detours, in at most `max_doubts` rounds for a link; and by orders that
-    would be shorter if their detours cost what the raw distance says and their unmet links `optimism` times
-    that, in at most `max_challenges` rounds for a link.
+    A bridge that takes more than `doubt` times what the raw distance says looks like a detour; so does a
+    chain through other anchors from `chain_doubt` times on. A complete route is challenged by its own
+    detours, in at most `max_doubts` rounds for a link; and by orders that would be shorter if their detours
+    cost what the raw distance says and their unmet links `optimism` times that, in at most `max_challenges`
+    rounds for a link.
     Unless told otherwise, planning stops after `max_rounds` and `rounds_per_leg` for every leg beyond the
     first.
     """
@@ -38,6 +39,7 @@ class PlannerParams:
     stride: int = 5
     optimism: float = 0.75
     doubt: float = 1.2
+    chain_doubt: float = 1.02
     max_doubts: int = 3
     max_challenges: int = 8
     max_rounds: int = 60
