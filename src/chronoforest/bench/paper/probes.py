@@ -7,7 +7,7 @@ that, so what is covered here is covered there, unless a prefix counts as shorte
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -17,11 +17,12 @@ import numpy as np
 from chronoforest.bench.paper.calibration import local_scale
 from chronoforest.bench.references import geodesic_matrix
 from chronoforest.bench.suites import open_cells
+from chronoforest.bench.trials import Trial
 from chronoforest.envs.mazes import CELL_SIZE, Maze, cell_centre, segments_hit_boxes
 from chronoforest.planner import ForestMemory, PlanningModels
 from chronoforest.search.scoring import bridge_cost
 from chronoforest.search.tree import Forest, Tree
-from chronoforest.types import Calibration, Distance, FloatArray, IntArray, Problem, RoundStats
+from chronoforest.types import BoolArray, Calibration, Distance, FloatArray, IntArray, Problem, RoundStats
 
 
 class Growth(ForestMemory):
@@ -67,7 +68,7 @@ def measure_probes(growth: Growth, models: PlanningModels, maze: Maze) -> dict[s
     depth, gap = (np.concatenate([getattr(one, name) for one in found]) for name in ("depth", "gap"))
     source, target = (np.concatenate([getattr(one, name) for one in found]) for name in ("source", "target"))
     left = residuals(maze, source, target)
-    rows = zip(depth.tolist(), np.round(gap, 1).tolist(), np.round(left, 1).tolist(), strict=True)
+    rows = zip(depth.tolist(), np.round(gap, 1).tolist(), np.round(left, 2).tolist(), strict=True)
     return {
         "alpha": models.calibration.alpha,
         "scale": unit_scale(models.distance, maze),
@@ -120,3 +121,41 @@ def depths(parent: IntArray) -> IntArray:
     for node in range(1, len(parent)):
         depth[node] = depth[parent[node]] + 1
     return depth
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """Candidates of some plans, [n] each.
+
+    instance: a number per stored problem; depth: of the new node; gap: ĝ; upper: h(ĝ); truth: the true
+    residual, infinite where an end lies in a wall; all three in steps.
+    """
+
+    instance: IntArray
+    depth: IntArray
+    gap: FloatArray
+    upper: FloatArray
+    truth: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.gap)
+
+    def where(self, keep: BoolArray) -> Pool:
+        """The rows where `keep` [n] holds."""
+        return Pool(*(getattr(self, name)[keep] for name in self.__dataclass_fields__))
+
+
+def pool(trials: Iterable[Trial]) -> Pool:
+    """The recorded candidates of some plans together, with each plan's own α and units of a step."""
+    numbers: dict[str, int] = {}
+    parts = [np.zeros((5, 0))]
+    for trial in trials:
+        found = trial.measures.get("probes")
+        if found:
+            number = numbers.setdefault(trial.case.instance, len(numbers))
+            depth, gap, left = np.array(found["rows"], dtype=np.float64).reshape(-1, 3).T
+            truth = np.where(np.isnan(left), np.inf, left / found["scale"])
+            upper = gap + found["alpha"] * gap**2
+            parts.append(np.stack([np.full(len(gap), number), depth, gap, upper, truth]))
+    instance, depth, gap, upper, truth = np.concatenate(parts, axis=1)
+    return Pool(instance.astype(np.int64), depth.astype(np.int64), gap, upper, truth)
