@@ -60,7 +60,7 @@ def _figure(shown: Panels) -> Any:
     height = WIDTH * (top - bottom) / (right - left) + TITLES
     is_full = num_rows * shown.num_columns == len(shown.panels)
     size = (shown.num_columns * WIDTH, num_rows * height + TOP + (BOTTOM if is_full else 0.0))
-    figure = Figure(figsize=size, dpi=120, layout=ConstrainedLayoutEngine(h_pad=0.07))
+    figure = Figure(figsize=size, dpi=120, layout=ConstrainedLayoutEngine(h_pad=0.09))
     FigureCanvasAgg(figure)
     grid = list(figure.subplots(num_rows, shown.num_columns, squeeze=False).flat)
     for axes, panel in zip(grid, shown.panels, strict=False):
