@@ -88,6 +88,10 @@ def test_the_lowest_median_and_highest_saving_are_shown(plans):
     assert titles[6:] == ["online, 101.0 units", "online, 90.0 units", "online, 60.0 units"]
 
 
+def test_nothing_saved_is_not_less_than_nothing():
+    assert [figures.signed(value) for value in (-0.04, 0.04, -1.26)] == ["0.0", "0.0", "−1.3"]
+
+
 def test_a_pair_that_a_variant_did_not_solve_is_not_compared(plans):
     failed = replace(plans[0], plan=replace(plans[0].plan, is_complete=False))
     assert figures.team(failed) not in figures.solved_pairs([failed, *plans[1:]])

@@ -147,7 +147,7 @@ def _routes(trials: Sequence[Trial]) -> Iterator[Panels]:
         tuple(_route_panel(pairs[name][variant]) for variant in ROWS for name in chosen),
         num_columns=len(chosen),
         headings=tuple(
-            f"tasks {name}: {rank} saving, {_signed(saving(pairs[name]))} %" for name, rank in chosen.items()
+            f"tasks {name}: {rank} saving, {signed(saving(pairs[name]))} %" for name, rank in chosen.items()
         ),
         notes=(
             "The first group of a pair, planned once. Saving: of online against temporal-fixed in these "
@@ -175,8 +175,9 @@ def team(trial: Trial) -> str:
     return "-".join(trial.case.instance.split("-")[:-2])
 
 
-def _signed(value: float) -> str:
-    return f"{value:.1f}".replace("-", "−")
+def signed(value: float) -> str:
+    """A tenth of precision, with a minus for what is below zero then."""
+    return f"{round(value, 1) + 0.0:.1f}".replace("-", "−")
 
 
 def _length(trial: Trial) -> float:
