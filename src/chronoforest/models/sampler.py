@@ -53,8 +53,7 @@ class SegmentSampler:
         self.device = torch.device(device)
         self.horizon = net.horizon
         self.signal = schedule.signal_table(self.device)
-        is_noisy = params.guidance.inject == "noisy"  # needs gradients, which a captured loop cannot take
-        is_captured = self.device.type == "cuda" and distance is not None and not is_noisy
+        is_captured = self.device.type == "cuda" and distance is not None
         self._loop = Captured(self._captured_loop) if is_captured else None
 
     def guided_by(self, **changes: Any) -> SegmentSampler:
