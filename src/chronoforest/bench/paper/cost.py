@@ -190,15 +190,12 @@ def _ratio_sheet(orders: Sequence[Trial], tasks: Sequence[Trial]) -> Sheet:
     """Online against exhaustive on the instances that both solved, and the median of one goal."""
     both = _matched(orders, "online", "exhaustive")
     seconds = [[plan.seconds for plan in plans] for plans in zip(*both, strict=True)] or [[], []]
-    middle = median(plan.seconds for plan in _plans(tasks, "online"))
+    single = [plan.seconds for plan in _plans(tasks, "online")]
     columns = ("online ÷ exhaustive, s", "median s, one goal")
-    row = Row(
-        "planning time",
-        {
-            columns[0]: Entry.of_ratio(seconds[0], seconds[1], "0.73"),
-            columns[1]: Entry.of_mean([middle] if tasks else [], digits=2),
-        },
-    )
+    entries = {columns[0]: Entry.of_ratio(seconds[0], seconds[1], "0.73")}
+    if single:
+        entries[columns[1]] = Entry.of_value(median(single), len(single), "65.6 (mean)", digits=2)
+    row = Row("planning time", entries)
     return Sheet("cost-ratios", "Planning time in short", "Table 3", columns, (row,))
 
 
