@@ -217,4 +217,4 @@ def _share_sheet(watched: Sequence[Trial]) -> Sheet:
     return Sheet("cost-shares", "Where the time goes, one goal", "", names, (row,), notes)
 
 
-SUITE = Suite("cost", "seconds and nodes of the variants", cases, exhibits, seconds=10.0, run=run_cost)
+SUITE = Suite("cost", "seconds and nodes of the variants", cases, exhibits, seconds=6.0, run=run_cost)

@@ -121,4 +121,4 @@ def _entries(trials: Sequence[Trial]) -> dict[str, Entry]:
     return entries
 
 
-SUITE = Suite("injection", "where guidance is injected", cases, exhibits, seconds=15.0, run=run_injection)
+SUITE = Suite("injection", "where guidance is injected", cases, exhibits, seconds=5.0, run=run_injection)

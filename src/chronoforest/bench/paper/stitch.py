@@ -168,4 +168,4 @@ def _beats(other: Estimate | None, ours: Estimate | None, more_is_better: bool) 
     return other.low > ours.high if more_is_better else other.high < ours.low
 
 
-SUITE = Suite("stitch", "success on the official tasks, with peers", cases, exhibits, seconds=20.0)
+SUITE = Suite("stitch", "success on the official tasks, with peers", cases, exhibits, seconds=5.0)

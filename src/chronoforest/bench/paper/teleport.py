@@ -73,4 +73,4 @@ def _setting(case: Case) -> tuple[str, str, bool, str]:
     return case.distance, case.variant, case.replans, case.change
 
 
-SUITE = Suite("teleport", "the uncertainty ablation", cases, exhibits, seconds=20.0)
+SUITE = Suite("teleport", "the uncertainty ablation", cases, exhibits, seconds=6.0)
