@@ -11,12 +11,13 @@ from chronoforest.cli import main
 
 def test_a_dry_run_lists_trials_and_time_and_writes_nothing(tmp_path, capsys):
     out = tmp_path / "paper"
-    assert main(["bench", "paper", "--dry-run", "--repeats", "1", "--episodes", "1", "--out", str(out)]) == 0
+    effort = ["--repeats", "1", "--episodes", "1"]
+    assert main(["bench", "paper", "--dry-run", *effort, "--out", str(out), "--data", str(tmp_path)]) == 0
     told = capsys.readouterr().out
     for name in registry.SUITES:
         assert f"{name}: " in told
     assert "15 trials, 0 kept; 12.0 s each, 3 min 0 s left" in told
-    assert "left out: no distance-paper.safetensors" in told
+    assert f"left out: no {tmp_path / 'antmaze-giant-stitch-v0.npz'}" in told
     assert "in all, 1 at a time" in told
     assert not out.exists()
 
