@@ -20,6 +20,7 @@ from chronoforest.routing.budget import ExhaustiveBudget, PairBudget, RouteBudge
 from chronoforest.routing.certificates import certify, width
 from chronoforest.routing.solver import AutoSolver, FixedOrder, order_from_names
 from chronoforest.search.expand import Expansion, SearchModels, expand, revisit, root_leaves
+from chronoforest.search.landmarks import LandmarkDistance, scatter
 from chronoforest.search.tree import Forest, Tree, plant
 from chronoforest.types import (
     BoolArray,
@@ -130,12 +131,12 @@ class ClosedLoop:
         self.models = _search_models(models, variant, self.params)
         reversible = self.params.is_reversible
         bare = plant(problem, self.models.sampler.horizon, self.models.distance, reversible)
-        self.guess = _raw_costs(bare, problem)
-        self.solver = self._choose_solver(variant, order)
+        self.guess = _apart(self.models.distance, bare, problem)
+        self.solver = self._choose_solver(variant, order, _apart(models.distance, bare, problem))
         self.budget: PairBudget = (
             ExhaustiveBudget() if variant.is_exhaustive else RouteBudget(self.params.budget)
         )
-        self.walkways = Walkways(self.models.density, self.models.distance, self.params.assembly, reversible)
+        self.walkways = Walkways(models.density, models.distance, self.params.assembly, reversible)
         self.bridges = Bridges.from_roots(_inflated(self.guess, self.models.calibration))
         self.forest = self.memory.recall(bare)
         self._learn(revisit(self.forest, self.models, self.params.search))
@@ -145,12 +146,15 @@ class ClosedLoop:
         self.rounds: list[RoundStats] = []
         self.num_expanded = 0
 
-    def _choose_solver(self, variant: Variant, order: Sequence[Sequence[str]] | None) -> RouteSolver:
+    def _choose_solver(
+        self, variant: Variant, order: Sequence[Sequence[str]] | None, learned: FloatArray
+    ) -> RouteSolver:
+        """learned: [A, A] raw d between anchors, for an order that is fixed on it."""
         solver = AutoSolver(self.params.solver)
         if order is not None:
             return FixedOrder(order_from_names(order, self.problem))
         if variant.fixes_order:
-            return FixedOrder(solver(self.guess, self.problem, None))
+            return FixedOrder(solver(learned, self.problem, None))
         return solver
 
     def run(
@@ -213,9 +217,6 @@ class ClosedLoop:
         hope = np.where(is_met, 1.0, self.params.optimism) * self.guess
         hoped = self.hops(np.where(is_open, hope, met))
         rival = self.solver(hoped.cost, self.problem, self.route)
-        settled = self.solver(known.cost, self.problem, self.route)
-        if rival.orders == settled.orders:
-            return ()
         return self._challenge(hoped.links_of(rival.legs), is_open)
 
     def _challenge(self, links: Iterable[Pair], is_open: BoolArray) -> tuple[Pair, ...]:
@@ -227,11 +228,6 @@ class ClosedLoop:
 
     def _learn(self, evidence: Evidence) -> None:
         """Take in what a round found; a meeting costs what its walkable bridge takes."""
-        inflate = self.models.calibration.inflate
-        for found in evidence.witnesses:
-            bare = found.cost - inflate(found.gap) + found.gap
-            for leg in self._directions(found.pair):
-                self.guess[leg.source, leg.target] = min(self.guess[leg.source, leg.target], bare)
         realised = (self.walkways.realise(self.forest, meeting) for meeting in evidence.meetings)
         kept = tuple(meeting for meeting in realised if meeting is not None)
         self.bridges = self.bridges.updated(Evidence(evidence.witnesses, kept), self.params.is_reversible)
@@ -382,12 +378,21 @@ def _search_models(models: PlanningModels, variant: Variant, params: PlannerPara
         sampler = sampler.guided_by(**variant.guidance)
     return SearchModels(
         sampler=sampler,
-        distance=models.distance,
+        distance=_far_sighted(models, params.landmark_spacing),
         density=models.density,
         calibration=models.calibration,
         largest_hop=models.step_length * params.stride,
         step_length=models.step_length,
     )
+
+
+def _far_sighted(models: PlanningModels, landmark_spacing: float) -> Distance:
+    """The learned distance, over landmarks beyond the window in which its calibration trusts it."""
+    if landmark_spacing == 0:
+        return models.distance
+    trusted = models.calibration.local_window
+    places = scatter(models.support, landmark_spacing * trusted * models.step_length)
+    return LandmarkDistance(models.distance, places, trusted)
 
 
 def _inflated(raw: FloatArray, calibration: Calibration) -> FloatArray:
@@ -396,10 +401,10 @@ def _inflated(raw: FloatArray, calibration: Calibration) -> FloatArray:
     return np.where(is_linked, calibration.inflate(np.where(is_linked, raw, 0.0)), np.inf)
 
 
-def _raw_costs(forest: Forest, problem: Problem) -> FloatArray:
-    """[A, A] raw d between anchors."""
+def _apart(distance: Distance, forest: Forest, problem: Problem) -> FloatArray:
+    """[A, A] steps between anchors, infinite where no tree leaves the one or arrives at the other."""
+    codes = distance.encode(problem.anchors)
+    sources, targets = sorted(forest.outgoing), sorted(forest.incoming)
     cost = np.full((problem.num_anchors, problem.num_anchors), np.inf)
-    for source, tree in forest.outgoing.items():
-        for target, other in forest.incoming.items():
-            cost[source, target] = tree.distance.between(tree.codes[:1], other.codes[:1])[0]
+    cost[np.ix_(sources, targets)] = distance.pairwise(codes[sources], codes[targets])
     return cost

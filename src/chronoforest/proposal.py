@@ -300,6 +300,10 @@ def _search_settings(found: Statistics) -> Iterator[tuple[str, Value, str]]:
     yield "planner.is_reversible", found.is_reversible, _direction_reason(found)
     yield "planner.stride", found.stride, "as in models.window"
     yield "planner.anchor_tolerance", 0.45 * room, "0.45 × the room"
+    if not found.is_reversible:
+        yield "planner.landmark_spacing", 0.0, "far distances over landmarks are for ways that lead back"
+        yield "planner.doubt", 1.2, "without landmarks a longer bridge is more often no detour"
+        yield "planner.optimism", 0.75, "and a link more often shorter than it looks"
     if found.is_one_way:
         yield "planner.max_doubts", 1, "one-way: what looks like a detour mostly is the way"
         yield "planner.max_challenges", 3, "so a complete route is challenged less"

@@ -21,6 +21,8 @@ class PlannerParams:
     have been made backward, so that one tree serves both directions; an anchor may lie `anchor_tolerance`
     world units outside the data's support; `stride` is the steps between frames.
 
+    Beyond the window in which its calibration trusts the distance, travel time is a chain over landmarks;
+    they lie `landmark_spacing` of the way covered within that window apart, 0 for the distance as learned.
     A bridge that takes more than `doubt` times what the raw distance says looks like a detour; so does a
     chain through other anchors from `chain_doubt` times on. A complete route is challenged by its own
     detours, in at most `max_doubts` rounds for a link; and by orders that would be shorter if their detours
@@ -37,11 +39,12 @@ class PlannerParams:
     is_reversible: bool = True
     anchor_tolerance: float = 0.5
     stride: int = 5
-    optimism: float = 0.75
-    doubt: float = 1.2
+    landmark_spacing: float = 0.16
+    optimism: float = 0.85
+    doubt: float = 1.1
     chain_doubt: float = 1.02
     max_doubts: int = 3
-    max_challenges: int = 8
+    max_challenges: int = 3
     max_rounds: int = 60
     rounds_per_leg: int = 6
 
@@ -50,6 +53,10 @@ class PlannerParams:
             raise InvalidParameter(
                 "max_rounds and stride must be ≥ 1 and max_challenges ≥ 0, "
                 f"got {self.max_rounds}, {self.stride} and {self.max_challenges}"
+            )
+        if not 0.0 <= self.landmark_spacing <= 1.0:
+            raise InvalidParameter(
+                f"landmark_spacing must lie in [0, 1], 0 for no landmarks, got {self.landmark_spacing}"
             )
         if not 0.0 < self.optimism <= 1.0:
             raise InvalidParameter(f"optimism must lie in (0, 1], got {self.optimism}")
@@ -87,6 +94,7 @@ VARIANTS: dict[str, Variant] = {
     "exhaustive": Variant(is_exhaustive=True),
     "reversed-trees": Variant(lambda params: replace(params, is_reversible=True)),
     "direct-matrix": Variant(hops=direct),
+    "no-landmarks": Variant(lambda params: replace(params, landmark_spacing=0.0)),
     "noisy-injection": Variant(guidance={"inject": "noisy"}),
     "sparse-guidance": Variant(guidance={"spread": "sparse"}),
 }

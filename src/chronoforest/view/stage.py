@@ -31,6 +31,7 @@ SUMMARIES = {
     "temporal-fixed": "the order is solved once, on the raw distance",
     "exhaustive": "every pair is searched until it is met",
     "direct-matrix": "a leg is always its own bridge",
+    "no-landmarks": "the distance as learned, at any range",
     "noisy-injection": "guidance goes through the network",
     "sparse-guidance": "guidance moves the last frame only",
 }
