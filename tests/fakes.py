@@ -54,6 +54,17 @@ class WindDistance(EuclideanDistance):
         return (np.linalg.norm(source - target, axis=-1) + self.penalty * against) / SPEED
 
 
+@dataclass(frozen=True)
+class DriftingDistance(EuclideanDistance):
+    """Right within the calibration's window, `drift` times too much beyond."""
+
+    drift: float = 2.0
+
+    def between(self, source, target):
+        steps = super().between(source, target)
+        return np.where(steps > CALIBRATION.local_window, self.drift * steps, steps)
+
+
 @dataclass
 class StraightSampler:
     """Guided rows head for their target, the others anywhere; at most `longest` units in a straight line."""

@@ -12,8 +12,10 @@ import numpy as np
 import pytest
 from fakes import (
     BLOCK,
+    CALIBRATION,
     SIDE,
     SPEED,
+    DriftingDistance,
     EuclideanDistance,
     FakeModels,
     SquareDensity,
@@ -282,6 +284,23 @@ def test_temporal_fixed_keeps_the_order_that_raw_distances_give():
     assert [route.order for route in result.routes] == first.named(problem)
 
 
+def test_landmarks_put_far_distances_right_and_leave_temporal_fixed_what_was_learned():
+    problem = scattered_problem(1, 3)
+    planner = Planner(FakeModels(distance=DriftingDistance()), PlannerParams())
+    true, learned = (
+        distance.pairwise(problem.anchors, problem.anchors)
+        for distance in (EuclideanDistance(), DriftingDistance())
+    )
+    is_far = true > CALIBRATION.local_window
+    assert is_far.any()
+    chained, raw = (begun(planner, problem, variant).guess for variant in ("online", "no-landmarks"))
+    np.testing.assert_allclose(raw, learned)
+    np.testing.assert_allclose(chained[~is_far], true[~is_far])
+    np.testing.assert_allclose(chained[is_far], true[is_far], rtol=0.1)
+    fixed = begun(planner, problem, "temporal-fixed")
+    assert fixed.route == solve_exact(learned, problem)
+
+
 def test_graph_fixed_without_an_order_shows_what_one_looks_like():
     with pytest.raises(InvalidParameter, match=r"'graph-fixed' needs `order`, for example \[\['S1'"):
         make_planner().plan(ROUND_THE_BLOCK, variant="graph-fixed")
@@ -434,6 +453,16 @@ def test_a_direct_link_is_tried_where_a_leg_takes_a_longer_chain(max_doubts, is_
     assert (leg in search._challengers()) == is_tried
 
 
+def test_an_unmet_link_of_the_routes_own_order_challenges_it_too():
+    planner = make_planner(max_doubts=0, optimism=0.5)
+    search = searched(planner, scattered_problem(1, 2), "exhaustive")
+    leg = search.route.legs[0]
+    others = {pair: m for pair, m in search.bridges.meetings.items() if pair not in (leg, leg.reversed)}
+    search.bridges = replace(search.bridges, meetings=others)
+    tried = [leg in search._challengers() for _ in range(4)]
+    assert tried == [True, True, True, False]
+
+
 def test_without_challenges_a_complete_route_is_taken_at_once():
     problem = scattered_problem(2, 4, BLOCK)
     eager, careful = (make_planner(BLOCK, max_challenges=n).plan(problem) for n in (0, 8))
@@ -443,7 +472,16 @@ def test_without_challenges_a_complete_route_is_taken_at_once():
 
 
 @pytest.mark.parametrize(
-    "broken", [{"max_rounds": 0}, {"stride": 0}, {"max_challenges": -1}, {"optimism": 0.0}, {"optimism": 1.5}]
+    "broken",
+    [
+        {"max_rounds": 0},
+        {"stride": 0},
+        {"max_challenges": -1},
+        {"optimism": 0.0},
+        {"optimism": 1.5},
+        {"landmark_spacing": -0.1},
+        {"landmark_spacing": 2.0},
+    ],
 )
 def test_planner_parameters_out_of_range_are_refused(broken):
     with pytest.raises(InvalidParameter, match=str(next(iter(broken.values())))):

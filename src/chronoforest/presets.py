@@ -98,8 +98,8 @@ def _antmaze(size: str) -> Preset:
 
 
 def _in_its_world(preset: Preset) -> Preset:
-    """Portals make a world that cannot be walked backward and where luck must not look like skill: a chain over
-    landmarks would collect the luckiest hops, and a way around a portal is no detour."""
+    """Portals make a world that cannot be walked backward and where luck must not look like skill: a chain
+    over landmarks would collect the luckiest hops, and a way around a portal is no detour."""
     if "teleport" not in preset.name:
         return preset
     models = replace(

@@ -1,27 +1,25 @@
 import numpy as np
 import pytest
-from fakes import SIDE, EuclideanDistance, FakeModels, SquareDensity, WindDistance
+from fakes import (
+    CALIBRATION,
+    SIDE,
+    DriftingDistance,
+    EuclideanDistance,
+    FakeModels,
+    SquareDensity,
+    WindDistance,
+)
 
 from chronoforest.search.landmarks import MOST_LANDMARKS, LandmarkDistance, scatter
 
-TRUSTED = 50.0
+TRUSTED = CALIBRATION.local_window
 
 
-class Drifting(EuclideanDistance):
-    """Right up to `TRUSTED` steps, `drift` times too much beyond."""
-
-    drift = 2.0
-
-    def between(self, source, target):
-        steps = super().between(source, target)
-        return np.where(steps > TRUSTED, self.drift * steps, steps)
-
-
-class Saturated(Drifting):
+class Saturated(EuclideanDistance):
     """Never more than twice what can be trusted."""
 
     def between(self, source, target):
-        return np.minimum(EuclideanDistance.between(self, source, target), 2 * TRUSTED)
+        return np.minimum(super().between(source, target), 2 * TRUSTED)
 
 
 class TwoRooms(EuclideanDistance):
@@ -40,7 +38,7 @@ def places(count=40, seed=0):
     return np.random.default_rng(seed).uniform(1.0, SIDE - 1.0, (count, 2))
 
 
-@pytest.mark.parametrize("learned", [Drifting(), Saturated()], ids=["too far", "too near"])
+@pytest.mark.parametrize("learned", [DriftingDistance(), Saturated()], ids=["too far", "too near"])
 def test_far_distances_are_right_again(learned):
     points = places()
     true = EuclideanDistance().pairwise(points, points)
@@ -52,7 +50,7 @@ def test_far_distances_are_right_again(learned):
     assert (found[is_far] < 1.1 * true[is_far]).all()
 
 
-@pytest.mark.parametrize("learned", [Drifting(), WindDistance()], ids=["symmetric", "directed"])
+@pytest.mark.parametrize("learned", [DriftingDistance(), WindDistance()], ids=["symmetric", "directed"])
 def test_one_by_one_is_as_all_against_all(learned):
     points, others = places(), places(30, seed=1)
     distance = LandmarkDistance(learned, landmarks(), TRUSTED)
@@ -86,7 +84,7 @@ def test_without_a_chain_the_learned_distance_stands():
 
 
 def test_nothing_to_compare_is_no_problem():
-    distance = LandmarkDistance(Drifting(), landmarks(), TRUSTED)
+    distance = LandmarkDistance(DriftingDistance(), landmarks(), TRUSTED)
     none = np.zeros((0, 2))
     assert distance.pairwise(none, none).shape == (0, 0)
     assert distance.between(none, none).shape == (0,)
