@@ -1,3 +1,4 @@
+import copy
 import math
 from dataclasses import replace
 
@@ -8,7 +9,13 @@ from tiny import DISTANCE, SCALING, make_distance
 
 from chronoforest.data.goals import Transitions
 from chronoforest.errors import InvalidParameter
-from chronoforest.models.distance import DistanceLearner, DistanceParams, ValueNet, expectile_loss
+from chronoforest.models.distance import (
+    DistanceLearner,
+    DistanceParams,
+    TemporalDistance,
+    ValueNet,
+    expectile_loss,
+)
 
 either = pytest.mark.parametrize("is_directed", [False, True])
 
@@ -30,6 +37,16 @@ def test_a_symmetric_distance_is_the_same_both_ways_and_zero_at_home():
 def test_a_directed_distance_is_not_the_same_both_ways():
     distance, here, there = make_distance(is_directed=True), places(), places(seed=1)
     assert not np.allclose(steps_between(distance, here, there), steps_between(distance, there, here))
+
+
+@either
+def test_few_pairs_are_compared_on_the_processor_wherever_the_network_lies(is_directed):
+    """On a device that holds no numbers, nothing else could tell them."""
+    near = make_distance(is_directed)
+    far = TemporalDistance(copy.deepcopy(near.net), "meta")
+    source, target = near.encode(places()), near.encode(places(seed=1))
+    np.testing.assert_array_equal(far.between(source, target), near.between(source, target))
+    np.testing.assert_array_equal(far.pairwise(source, target), near.pairwise(source, target))
 
 
 @either

@@ -18,6 +18,9 @@ from chronoforest.errors import InvalidParameter
 from chronoforest.models.stacked import StackedMLP
 from chronoforest.types import FloatArray
 
+FEW_PAIRS = 20_000
+"""Up to so many pairs of codes are compared on the processor."""
+
 
 @dataclass(frozen=True)
 class DistanceParams:
@@ -194,15 +197,17 @@ class TemporalDistance:
 
     def between(self, source_codes: NDArray[Any], target_codes: NDArray[Any]) -> FloatArray:
         """[n, F] × [n, F] → [n] steps."""
+        device = self._device_for(len(source_codes))
         with torch.no_grad():
-            norms = self.net.norms(self._codes(source_codes), self._codes(target_codes))
+            norms = self.net.norms(self._codes(source_codes, device), self._codes(target_codes, device))
             return _to_numpy(self.net.to_steps(norms))
 
     def pairwise(self, source_codes: NDArray[Any], target_codes: NDArray[Any]) -> FloatArray:
         """[n, F] × [m, F] → [n, m] steps, a few source rows at a time so that memory stays small."""
         if len(source_codes) == 0 or len(target_codes) == 0:
             return np.zeros((len(source_codes), len(target_codes)))
-        source, target = self._codes(source_codes), self._codes(target_codes)
+        device = self._device_for(len(source_codes) * len(target_codes))
+        source, target = self._codes(source_codes, device), self._codes(target_codes, device)
         with torch.no_grad():
             if self.net.params.is_directed:
                 rows = max(1, 200_000 // len(target))
@@ -236,10 +241,13 @@ class TemporalDistance:
     def _tensor(self, points: FloatArray) -> torch.Tensor:
         return torch.as_tensor(np.asarray(points, dtype=np.float32), device=self.device)
 
-    def _codes(self, codes: NDArray[Any]) -> torch.Tensor:
-        return torch.as_tensor(codes, device=self.device).view(
-            len(codes), 2, self.net.num_roles, self.net.params.latent
-        )
+    def _device_for(self, num_pairs: int) -> torch.device:
+        """Codes lie in the processor's memory: few pairs are compared there before they could be copied."""
+        return self.device if num_pairs > FEW_PAIRS else torch.device("cpu")
+
+    def _codes(self, codes: NDArray[Any], device: torch.device) -> torch.Tensor:
+        shape = len(codes), 2, self.net.num_roles, self.net.params.latent
+        return torch.as_tensor(codes, device=device).view(shape)
 
 
 def _to_numpy(values: torch.Tensor) -> FloatArray:
