@@ -441,14 +441,20 @@ def test_a_legs_cost_is_the_travel_time_of_its_path():
             assert 0.95 * length / SPEED <= leg.cost <= length / SPEED + 1e-6
 
 
+def forget_first_leg(search):
+    """The route's first leg, once its own bridge is forgotten."""
+    leg = search.route.legs[0]
+    others = {pair: m for pair, m in search.bridges.meetings.items() if pair not in (leg, leg.reversed)}
+    search.bridges = replace(search.bridges, meetings=others)
+    return leg
+
+
 @pytest.mark.parametrize(("max_doubts", "is_tried"), [(3, True), (0, False)])
 def test_a_direct_link_is_tried_where_a_leg_takes_a_longer_chain(max_doubts, is_tried):
     """Once a leg's own bridge is forgotten, it runs over another anchor."""
     planner = make_planner(max_doubts=max_doubts, max_challenges=0)
     search = searched(planner, scattered_problem(1, 2), "exhaustive")
-    leg = search.route.legs[0]
-    others = {pair: m for pair, m in search.bridges.meetings.items() if pair not in (leg, leg.reversed)}
-    search.bridges = replace(search.bridges, meetings=others)
+    leg = forget_first_leg(search)
     assert search.hops(search.bridges.met_cost).cost[leg.source, leg.target] < np.inf
     assert (leg in search._challengers()) == is_tried
 
@@ -456,9 +462,7 @@ def test_a_direct_link_is_tried_where_a_leg_takes_a_longer_chain(max_doubts, is_
 def test_an_unmet_link_of_the_routes_own_order_challenges_it_too():
     planner = make_planner(max_doubts=0, optimism=0.5)
     search = searched(planner, scattered_problem(1, 2), "exhaustive")
-    leg = search.route.legs[0]
-    others = {pair: m for pair, m in search.bridges.meetings.items() if pair not in (leg, leg.reversed)}
-    search.bridges = replace(search.bridges, meetings=others)
+    leg = forget_first_leg(search)
     tried = [leg in search._challengers() for _ in range(4)]
     assert tried == [True, True, True, False]
 

@@ -199,9 +199,9 @@ class ClosedLoop:
         """Links that can still change the answer.
 
         First those of the route itself: a met link whose bridge looks like a detour, and a direct link in the
-        place of a chain that looks longer. Then, of an order that would beat the route if its open links cost
-        what one may hope, those open links. A link is open while it is not met, or met by what looks like a
-        detour, and has not been tried too often.
+        place of a chain that looks longer. Then the open links of the order that would be best, its own or
+        another, if open links cost what one may hope. A link is open while it is not met, or met by what
+        looks like a detour, and has not been tried too often.
         """
         met = self.bridges.met_cost
         known = self.hops(met)
