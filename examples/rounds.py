@@ -20,17 +20,8 @@ from matplotlib.collections import LineCollection
 from PIL import Image
 
 import chronoforest as cf
-from chronoforest.pictures import (
-    INK,
-    Snapshot,
-    Support,
-    agent_colour,
-    draw_anchors,
-    draw_meetings,
-    draw_paths,
-    new_axes,
-)
-from chronoforest.types import JointRoute
+from chronoforest.report.drawing import INK, agent_colour, draw_anchors, draw_meetings, draw_paths, new_axes
+from chronoforest.types import JointRoute, Snapshot, Support
 
 PRESET = "pointmaze-giant-stitch-v0"
 PROBLEM = cf.Problem(

@@ -12,11 +12,10 @@ from chronoforest.bench.references import geodesic_matrix, geodesics
 from chronoforest.envs.mazes import Maze
 from chronoforest.envs.tasks import world
 from chronoforest.errors import UnknownVariant
-from chronoforest.pictures import Snapshot, Support, TreePicture
-from chronoforest.presets import get_preset
-from chronoforest.result import Certificate, PlanResult
+from chronoforest.planning.result import Certificate, PlanResult
+from chronoforest.presets.named import get_preset
 from chronoforest.routing.solver import solve_exact
-from chronoforest.types import JointRoute, Leg, Plan, Problem, RoundStats
+from chronoforest.types import JointRoute, Leg, Plan, Problem, RoundStats, Snapshot, Support, TreePicture
 
 CLEARANCE = 1.0
 
@@ -42,7 +41,7 @@ class StraightDistance:
 
 @dataclass
 class FakePlanner:
-    """Behaves as `chronoforest.planner.Planner` does; remembers what it was asked."""
+    """Behaves as `chronoforest.planning.planner.Planner` does; remembers what it was asked."""
 
     name: str = "pointmaze-giant-stitch-v0"
     is_blind: bool = False

@@ -6,10 +6,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from chronoforest.pictures import Support
-from chronoforest.planner import Planner, PlannerParams
+from chronoforest.planning.planner import Planner, PlannerParams
 from chronoforest.search.expand import SearchModels
-from chronoforest.types import Calibration, Problem
+from chronoforest.types import Calibration, Problem, Support
 
 SPEED = 0.1
 """World units per step."""

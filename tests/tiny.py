@@ -15,7 +15,7 @@ from chronoforest.models.calibration import CalibrationParams
 from chronoforest.models.denoiser import Denoiser, DenoiserParams
 from chronoforest.models.distance import DistanceParams, TemporalDistance, ValueNet
 from chronoforest.models.fit import ModelParams
-from chronoforest.models.tracker import TrackerParams
+from chronoforest.models.tracking.regression import TrackerParams
 from chronoforest.models.train import TrainParams
 
 WINDOW = WindowParams(stride=2, horizon=8, max_late=10)

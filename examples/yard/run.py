@@ -18,7 +18,7 @@ from yard import LANES, Traffic, judge, lane_arrows, record
 
 from chronoforest import PlanResult, load_result
 from chronoforest.cli import main
-from chronoforest.pictures import draw_anchors, draw_paths, new_axes
+from chronoforest.report.drawing import draw_anchors, draw_paths, new_axes
 
 STARTS = "12,3 60,38 3,36"
 GOALS = "12,24 3,12 28.5,13.5"

@@ -7,24 +7,24 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from chronoforest.errors import ChronoForestError
-    from chronoforest.planner import ForestMemory, MaxExpansions, MaxRounds, MaxSeconds, Planner
-    from chronoforest.presets import load_planner
-    from chronoforest.result import PlanResult, load_result
+    from chronoforest.planning.planner import ForestMemory, MaxExpansions, MaxRounds, MaxSeconds, Planner
+    from chronoforest.planning.result import PlanResult, load_result
+    from chronoforest.presets.loading import load_planner
     from chronoforest.types import Plan, Problem, RoundStats
 
 _HOMES = {
     "ChronoForestError": "errors",
-    "ForestMemory": "planner",
-    "MaxExpansions": "planner",
-    "MaxRounds": "planner",
-    "MaxSeconds": "planner",
+    "ForestMemory": "planning.planner",
+    "MaxExpansions": "planning.planner",
+    "MaxRounds": "planning.planner",
+    "MaxSeconds": "planning.planner",
     "Plan": "types",
-    "PlanResult": "result",
-    "Planner": "planner",
+    "PlanResult": "planning.result",
+    "Planner": "planning.planner",
     "Problem": "types",
     "RoundStats": "types",
-    "load_planner": "presets",
-    "load_result": "result",
+    "load_planner": "presets.loading",
+    "load_result": "planning.result",
 }
 
 __all__ = [

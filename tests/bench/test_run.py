@@ -16,7 +16,7 @@ from chronoforest.errors import (
     InvalidParameter,
     UnknownPreset,
 )
-from chronoforest.presets import get_preset
+from chronoforest.presets.named import get_preset
 
 GIANT = "pointmaze-giant-stitch-v0"
 CASES = make_cases(Case("pairs", GIANT, 0, 0), 6)

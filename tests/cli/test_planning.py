@@ -7,7 +7,7 @@ from chronoforest.bench.run import read_trials
 from chronoforest.cli import main
 from chronoforest.cli.planning import open_folder
 from chronoforest.execution.rollout import load_rollouts
-from chronoforest.result import load_result
+from chronoforest.planning.result import load_result
 
 MEDIUM = "pointmaze-medium-stitch-v0"
 
@@ -21,7 +21,7 @@ def planners(monkeypatch):
         asked.append((name, device, weights, mode))
         return FakePlanner(name)
 
-    monkeypatch.setattr("chronoforest.presets.load_planner", load_planner)
+    monkeypatch.setattr("chronoforest.presets.loading.load_planner", load_planner)
     monkeypatch.setattr(
         "chronoforest.report.video.VideoParams.__init__.__defaults__", (160, 64, 4, 30, 10, 2)
     )

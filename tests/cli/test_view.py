@@ -9,7 +9,7 @@ def opened(monkeypatch):
     """Pages that would have been opened; nothing is loaded and nothing is served."""
     pages = []
     monkeypatch.setattr("webbrowser.open", pages.append)
-    monkeypatch.setattr("chronoforest.presets.load_planner", lambda name, **options: make_planner())
+    monkeypatch.setattr("chronoforest.presets.loading.load_planner", lambda name, **options: make_planner())
 
     def serve(stage, listener, on_ready):
         with listener:

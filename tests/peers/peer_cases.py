@@ -9,7 +9,7 @@ from fakes import SIDE, FakeModels, SquareDensity
 
 from chronoforest.peers.legs import Inputs
 from chronoforest.peers.registry import PeerPlanner
-from chronoforest.presets import get_preset
+from chronoforest.presets.named import get_preset
 
 PRESET = get_preset("pointmaze-giant-stitch-v0")
 

@@ -9,8 +9,8 @@ from peer_cases import make_peer
 
 from chronoforest.errors import InvalidParameter, InvalidProblem, UnknownVariant
 from chronoforest.peers.registry import PEERS
-from chronoforest.planner import MaxRounds
-from chronoforest.result import load_result
+from chronoforest.planning.planner import MaxRounds
+from chronoforest.planning.result import load_result
 from chronoforest.types import Problem, path_length
 
 SIZES = [(1, 0), (1, 3), (2, 2), (3, 4)]

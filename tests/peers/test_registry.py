@@ -57,7 +57,7 @@ def test_an_unknown_planner_is_told_what_there_is():
 
 def test_only_the_graph_reads_recordings(monkeypatch, tmp_path):
     host = make_peer("tree-single")
-    monkeypatch.setattr("chronoforest.presets.load_planner", lambda preset, **options: host)
+    monkeypatch.setattr("chronoforest.presets.loading.load_planner", lambda preset, **options: host)
     host.models.sampler.net = None
     assert registry.load(CHRONOFOREST, "world") is host
     with pytest.raises(BadDataset, match=r"world\.npz: no such file.*chronoforest data generate world"):

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from fake_ants import gliding_ants
 
-from chronoforest import pictures
 from chronoforest.report import closeups
+from chronoforest.report import drawing as pictures
 from chronoforest.report.canvas import rgb
 from chronoforest.report.closeups import Closeups, Storyboard, gl_libraries, thinned
 

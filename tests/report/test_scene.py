@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from fake_ants import STANCE, gliding_ants
 
-from chronoforest import pictures
 from chronoforest.envs.bodies import AntKinematics
+from chronoforest.report import drawing as pictures
 from chronoforest.report.canvas import rgb
 from chronoforest.report.scene import Scene, draw_scene, paint_limbs, paint_trail
 

@@ -5,9 +5,9 @@ import pytest
 from fake_ants import gliding_ants
 from fake_planner import FakePlanner
 
-from chronoforest import pictures
 from chronoforest.errors import CannotWrite, InvalidParameter
 from chronoforest.execution.outing import walk_problem
+from chronoforest.report import drawing as pictures
 from chronoforest.report.plots import draw_rollouts, without_jumps
 from chronoforest.report.scene import draw_scene
 from chronoforest.report.video import ANT_VIDEO, VideoParams, caption, draw_video, map_frames, moments

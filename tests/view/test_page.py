@@ -15,7 +15,7 @@ from selenium.webdriver.support.ui import Select
 from viewer_page import Page
 from viewer_service import SlowPlanner, running
 
-from chronoforest.result import load_result
+from chronoforest.planning.result import load_result
 from chronoforest.view.jobs import JobLimits
 
 FILL = """

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from viewer_service import PROBLEM, running
 
 from chronoforest.errors import InvalidParameter, InvalidProblem
-from chronoforest.planner import MaxExpansions, MaxRounds, MaxSeconds
+from chronoforest.planning.planner import MaxExpansions, MaxRounds, MaxSeconds
 from chronoforest.view.requests import Budget, PlanRequest
 
 ODD_TEXT = st.text(max_size=300) | st.sampled_from(["", "\x00", "\ud800", "√", "x" * 5000, "../..", "\n\n"])

@@ -6,7 +6,7 @@ from fakes import make_planner
 from viewer_service import PROBLEM, SlowPlanner, running
 
 from chronoforest.errors import CannotListen
-from chronoforest.result import load_result
+from chronoforest.planning.result import load_result
 from chronoforest.view.guard import MAX_BODY
 from chronoforest.view.jobs import JobLimits
 from chronoforest.view.server import STATIC, listen

@@ -17,7 +17,7 @@ from chronoforest.bench.trials import Trial, Walker, run_case
 from chronoforest.errors import BadResult, CannotWrite, ChronoForestError, InvalidParameter
 
 if TYPE_CHECKING:
-    from chronoforest.presets import PresetPlanner
+    from chronoforest.presets.loading import PresetPlanner
 
 LoadPlanner = Callable[[str, Mode], "PresetPlanner | Walker"]
 """Preset and mode → what a suite needs; hashable and picklable, because every process loads its own."""
@@ -65,7 +65,7 @@ class ShippedWalker:
     def __call__(self, preset: str, mode: Mode) -> Walker:
         """The tracker of a preset and how it is used."""
         from chronoforest.models.store import load_tracker
-        from chronoforest.presets import get_preset
+        from chronoforest.presets.named import get_preset
 
         chosen = get_preset(preset)
         tracker = load_tracker(self.weights or chosen.weights, chosen.tracker_file(self.tracker), preset)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chronoforest.assembly import resample
 from chronoforest.bench.references import REFERENCES, bfs_matrix, geodesic_matrix
 from chronoforest.bench.suites import TIE, Case, order_problem, random_problem
 from chronoforest.envs.mazes import Maze
@@ -20,12 +19,13 @@ from chronoforest.execution.outing import Outing, walk_task
 from chronoforest.execution.recovery import Cause
 from chronoforest.execution.rollout import MAX_STEPS, Rollout, walk
 from chronoforest.execution.route import ExecutionParams, Place, Route, advance
-from chronoforest.result import PlanResult
+from chronoforest.planning.assembly import resample
+from chronoforest.planning.result import PlanResult
 from chronoforest.routing.solver import AutoSolver, best_two_costs, order_from_names
 from chronoforest.types import FloatArray, Problem, Tracker
 
 if TYPE_CHECKING:
-    from chronoforest.presets import PresetPlanner
+    from chronoforest.presets.loading import PresetPlanner
 
 GRAPH_FIXED = "graph-fixed"
 """The privileged variant: the planner has no map, so its order is solved here and handed in."""

@@ -86,7 +86,7 @@ def track(
         look: units that the subgoal leads the nearest point of the path by; the preset's unless told.
     """
     from chronoforest.bench.run import ShippedWalker
-    from chronoforest.presets import get_preset
+    from chronoforest.presets.named import get_preset
 
     named = replace(options, tracker=options.tracker or get_preset(options.preset).models.tracker.name)
     load = ShippedWalker(options.weights, named.tracker)

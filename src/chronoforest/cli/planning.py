@@ -15,7 +15,7 @@ from tyro.conf import arg
 from chronoforest.errors import CannotWrite, InvalidProblem, UnknownVariant
 
 if TYPE_CHECKING:
-    from chronoforest.presets import PresetPlanner
+    from chronoforest.presets.loading import PresetPlanner
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,8 @@ class PlannerOptions:
     def check(self) -> None:
         """Refuse an unknown preset, tracker, distance, planner or variant, before anything is written."""
         from chronoforest.peers.registry import check_planner
-        from chronoforest.planner import VARIANTS
-        from chronoforest.presets import get_preset
+        from chronoforest.planning.planner import VARIANTS
+        from chronoforest.presets.named import get_preset
 
         preset = get_preset(self.preset)
         preset.tracker_file(self.tracker)

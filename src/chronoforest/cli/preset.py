@@ -23,9 +23,9 @@ def new(
         overwrite: replace a file that is there.
     """
     from chronoforest.data.episodes import load
-    from chronoforest.preset_files import write_preset_file
-    from chronoforest.presets import PRESETS, load_preset
-    from chronoforest.proposal import propose
+    from chronoforest.presets.files import write_preset_file
+    from chronoforest.presets.named import PRESETS, load_preset
+    from chronoforest.presets.proposal import propose
 
     path = out if out is not None else Path(f"{name}.toml")
     _check_name(name, path, overwrite, set(PRESETS))

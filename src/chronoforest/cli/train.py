@@ -11,7 +11,7 @@ import tyro
 if TYPE_CHECKING:
     from chronoforest.models.fit import ModelParams
     from chronoforest.models.train import TrainParams
-    from chronoforest.presets import Preset
+    from chronoforest.presets.named import Preset
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def _train(options: TrainOptions, kinds: tuple[str, ...]) -> None:
     from chronoforest.models.fit import FITS, Recordings, Run
     from chronoforest.models.store import distance_file, tracker_file
     from chronoforest.models.train import pick_device
-    from chronoforest.presets import get_preset
+    from chronoforest.presets.named import get_preset
 
     preset = get_preset(options.preset)
     device = pick_device(options.device)

@@ -26,7 +26,7 @@ def view(
 
     import torch
 
-    from chronoforest.presets import load_planner
+    from chronoforest.presets.loading import load_planner
     from chronoforest.view.server import Stage, listen, serve
 
     torch.set_num_threads(1)

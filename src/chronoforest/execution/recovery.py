@@ -11,7 +11,7 @@ import numpy as np
 
 from chronoforest.errors import InvalidProblem
 from chronoforest.execution.route import ExecutionParams, Place, Route, off_plan, route_of
-from chronoforest.result import PlanResult
+from chronoforest.planning.result import PlanResult
 from chronoforest.types import FloatArray, Problem
 
 Cause = Literal["none", "no plan", "drift", "stuck", "fallen", "out of steps"]

@@ -9,7 +9,7 @@ from itertools import takewhile
 import numpy as np
 
 from chronoforest.errors import InvalidParameter
-from chronoforest.result import PlanResult
+from chronoforest.planning.result import PlanResult
 from chronoforest.types import FloatArray
 
 

@@ -25,9 +25,9 @@ from chronoforest.models.denoiser import Denoiser, DenoiserParams, LevelMix, den
 from chronoforest.models.density import DensityParams, GridDensity, fit_density
 from chronoforest.models.distance import DistanceLearner, DistanceParams, TemporalDistance
 from chronoforest.models.sampler import SamplerParams, SegmentSampler
-from chronoforest.models.subgoals import SubgoalParams, draw_steps
-from chronoforest.models.tracker import TrackerParams
-from chronoforest.models.trackers import get_tracker
+from chronoforest.models.tracking.kinds import get_tracker
+from chronoforest.models.tracking.regression import TrackerParams
+from chronoforest.models.tracking.subgoals import SubgoalParams, draw_steps
 from chronoforest.models.train import ProgressCallback, Training, TrainParams, compiled
 from chronoforest.types import FloatArray, Query
 

@@ -19,10 +19,9 @@ from chronoforest.models.denoiser import Denoiser, DenoiserParams
 from chronoforest.models.density import GridDensity
 from chronoforest.models.distance import DistanceParams, TemporalDistance, ValueNet
 from chronoforest.models.sampler import SamplerParams, SegmentSampler
-from chronoforest.models.tracker import SubgoalTracker, TrackerParams
-from chronoforest.models.trackers import get_tracker
-from chronoforest.pictures import Support
-from chronoforest.types import Calibration
+from chronoforest.models.tracking.kinds import get_tracker
+from chronoforest.models.tracking.regression import SubgoalTracker, TrackerParams
+from chronoforest.types import Calibration, Support
 
 KINDS = ("density", "distance", "denoiser", "tracker")
 

@@ -11,10 +11,9 @@ from typing import Protocol
 
 import numpy as np
 
-from chronoforest.assembly import joined, resample, shorten, travel_time
-from chronoforest.pictures import Snapshot, TreePicture
-from chronoforest.planner import PlannerParams, PlanningModels, RoundObserver, SnapshotObserver
-from chronoforest.result import Certificate, PlanResult
+from chronoforest.planning.assembly import joined, resample, shorten, travel_time
+from chronoforest.planning.planner import PlannerParams, PlanningModels, RoundObserver, SnapshotObserver
+from chronoforest.planning.result import Certificate, PlanResult
 from chronoforest.routing.certificates import width
 from chronoforest.routing.solver import AutoSolver, FixedOrder, order_from_names
 from chronoforest.search.junction import has_no_jump, is_supported
@@ -28,7 +27,9 @@ from chronoforest.types import (
     Problem,
     RoundStats,
     RouteSolver,
+    Snapshot,
     StopCriterion,
+    TreePicture,
     path_length,
 )
 

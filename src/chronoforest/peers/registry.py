@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from chronoforest import presets
 from chronoforest.data import episodes
 from chronoforest.errors import BadDataset, UnknownPlanner, UnknownVariant
 from chronoforest.execution.route import ExecutionParams
@@ -19,8 +18,9 @@ from chronoforest.peers.dataset_graph import DatasetGraph
 from chronoforest.peers.diffusion_replan import DiffusionReplan
 from chronoforest.peers.legs import Inputs, LegByLeg, Method
 from chronoforest.peers.tree_single import TreeSingle
-from chronoforest.planner import ForestMemory
-from chronoforest.presets import PresetPlanner
+from chronoforest.planning.planner import ForestMemory
+from chronoforest.presets import loading
+from chronoforest.presets.loading import PresetPlanner
 from chronoforest.types import FloatArray, Problem
 
 CHRONOFOREST = "chronoforest"
@@ -101,7 +101,7 @@ def check_planner(name: str) -> None:
 def load(name: str, preset: str, data: Path = Path("data"), **options: Any) -> PresetPlanner:
     """ChronoForest's planner or a peer; data: folder of recordings; options: those of `load_planner`."""
     check_planner(name)
-    host = presets.load_planner(preset, **options)
+    host = loading.load_planner(preset, **options)
     if name == CHRONOFOREST:
         return host
     states = recorded_places(data, preset) if PEERS[name].needs_states else np.zeros((0, 2))

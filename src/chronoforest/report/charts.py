@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from chronoforest.bench.paper.exhibits import Chart
-from chronoforest.pictures import AGENT_COLOURS, INK
+from chronoforest.report.drawing import AGENT_COLOURS, INK
 from chronoforest.report.plots import save_figure
 
 FORMATS = ("png", "svg")

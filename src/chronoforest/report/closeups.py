@@ -15,14 +15,14 @@ from types import TracebackType
 
 import numpy as np
 
-from chronoforest import pictures
 from chronoforest.envs.bodies import AntKinematics
 from chronoforest.errors import WorkerDied
 from chronoforest.execution.rollout import Rollout
+from chronoforest.planning.result import PlanResult
+from chronoforest.report import drawing as pictures
 from chronoforest.report.canvas import Picture, rgb
 from chronoforest.report.scene import draw_scene, paint_limbs, paint_trail
 from chronoforest.report.studio import Actor, Shooting
-from chronoforest.result import PlanResult
 from chronoforest.types import FloatArray, Problem
 
 STUDIO = [sys.executable, "-m", "chronoforest.report.studio"]

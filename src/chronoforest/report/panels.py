@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from chronoforest import pictures
 from chronoforest.bench.paper.exhibits import Panel, Panels, Role, Way
 from chronoforest.envs.mazes import CELL_SIZE, Maze, cell_centre
 from chronoforest.envs.tasks import world
-from chronoforest.pictures import INK, Support
+from chronoforest.report import drawing as pictures
 from chronoforest.report.charts import save_formats
-from chronoforest.types import Problem
+from chronoforest.report.drawing import INK
+from chronoforest.types import Problem, Support
 
 WIDTH = 4.3
 """Inches of one map."""

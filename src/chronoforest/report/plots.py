@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from chronoforest import pictures
 from chronoforest.errors import CannotWrite
 from chronoforest.execution.rollout import Rollout
-from chronoforest.pictures import INK, Support
-from chronoforest.types import FloatArray, Problem
+from chronoforest.report import drawing as pictures
+from chronoforest.report.drawing import INK
+from chronoforest.types import FloatArray, Problem, Support
 
 JUMP = 1.5
 """A longer step is a teleport; lines are interrupted there."""

@@ -8,12 +8,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from chronoforest import pictures
 from chronoforest.envs.bodies import Limbs
 from chronoforest.execution.rollout import Rollout
+from chronoforest.planning.result import PlanResult
+from chronoforest.report import drawing as pictures
 from chronoforest.report.canvas import WHITE, Picture, rgb, stamp, stroke
 from chronoforest.report.plots import JUMP, draw_planned
-from chronoforest.result import PlanResult
 from chronoforest.types import FloatArray
 
 BODY = 0.7

@@ -13,14 +13,14 @@ from pathlib import Path
 
 import numpy as np
 
-from chronoforest import pictures
 from chronoforest.envs.bodies import AntKinematics
 from chronoforest.errors import CannotWrite, InvalidParameter
 from chronoforest.execution.rollout import Rollout
+from chronoforest.planning.result import PlanResult
+from chronoforest.report import drawing as pictures
 from chronoforest.report.canvas import Picture, banner, rgb
 from chronoforest.report.closeups import Closeups, Storyboard
 from chronoforest.report.scene import Scene, draw_scene, paint_limbs, paint_point, paint_trail
-from chronoforest.result import PlanResult
 from chronoforest.types import Problem
 
 FRAME = 3

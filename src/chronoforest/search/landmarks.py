@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import csgraph_from_dense, floyd_warshall
 
-from chronoforest.pictures import Support
-from chronoforest.types import Distance, FloatArray
+from chronoforest.types import Distance, FloatArray, Support
 
 MOST_LANDMARKS = 400
 """The ways between so many are found in a tenth of a second."""

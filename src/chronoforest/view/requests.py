@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from chronoforest.errors import InvalidParameter, InvalidProblem
-from chronoforest.planner import MaxExpansions, MaxRounds, MaxSeconds
+from chronoforest.planning.planner import MaxExpansions, MaxRounds, MaxSeconds
 from chronoforest.types import Problem, StopCriterion
 
 MAX_ANCHORS = 64

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from chronoforest.pictures import Snapshot
-from chronoforest.types import FloatArray, Pair
+from chronoforest.types import FloatArray, Pair, Snapshot
 
 DECIMALS = 2
 THINNING = 2

@@ -18,7 +18,7 @@ from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 
 from chronoforest.errors import Busy, CannotListen, ChronoForestError, InvalidParameter, UnknownJob
-from chronoforest.planner import Planner
+from chronoforest.planning.planner import Planner
 from chronoforest.view.guard import Guard
 from chronoforest.view.jobs import Event, Job, JobLimits, Jobs
 from chronoforest.view.requests import Accepted, PlanRequest, Refusal, sentence

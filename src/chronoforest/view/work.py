@@ -10,10 +10,9 @@ from typing import Any, cast
 
 from chronoforest.execution.outing import Guide, walk_plan
 from chronoforest.execution.rollout import Rollout
-from chronoforest.pictures import Snapshot
-from chronoforest.planner import ForestMemory, MaxRounds, Planner
-from chronoforest.result import PlanResult
-from chronoforest.types import Problem
+from chronoforest.planning.planner import ForestMemory, MaxRounds, Planner
+from chronoforest.planning.result import PlanResult
+from chronoforest.types import Problem, Snapshot
 from chronoforest.view.jobs import Desk, Work
 from chronoforest.view.requests import PlanRequest
 from chronoforest.view.rounds import RoundEncoder, flat

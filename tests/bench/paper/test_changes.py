@@ -2,8 +2,8 @@ import pytest
 
 from chronoforest.bench.paper.changes import changed, parse, with_value
 from chronoforest.errors import InvalidParameter
-from chronoforest.presets import load_planner
-from chronoforest.variants import PlannerParams
+from chronoforest.planning.variants import PlannerParams
+from chronoforest.presets.loading import load_planner
 
 
 def test_a_nested_number_is_replaced_and_keeps_its_kind():

@@ -5,7 +5,7 @@ from chronoforest.bench.paper import injection
 from chronoforest.bench.paper.suite import Effort
 from chronoforest.bench.trials import Trial
 from chronoforest.envs.mazes import maze
-from chronoforest.presets import load_planner
+from chronoforest.presets.loading import load_planner
 
 CASES = injection.cases(Effort(episodes=1))
 

@@ -8,8 +8,7 @@ from fakes import make_planner
 
 from chronoforest.bench.paper import overview
 from chronoforest.bench.paper.overview import shown_moments
-from chronoforest.pictures import Support
-from chronoforest.types import Problem
+from chronoforest.types import Problem, Support
 
 A, B, C = [["S1", "G1"]], [["S1", "W1", "G1"]], [["S1", "W2", "G1"]]
 PROBLEM = Problem([[2.0, 2.0]], [[18.0, 18.0]], [[2.0, 18.0], [18.0, 2.0]])

@@ -5,7 +5,7 @@ from chronoforest.bench.paper import calibration
 from chronoforest.bench.paper.exhibits import Chart, Sheet
 from chronoforest.bench.paper.suite import Effort
 from chronoforest.bench.trials import Trial
-from chronoforest.presets import load_planner
+from chronoforest.presets.loading import load_planner
 
 ALPHA = 0.002
 

@@ -7,7 +7,7 @@ from chronoforest.bench.paper.changes import parse, with_value
 from chronoforest.bench.paper.exhibits import Chart
 from chronoforest.bench.paper.suite import Effort
 from chronoforest.bench.trials import run_case
-from chronoforest.presets import get_preset
+from chronoforest.presets.named import get_preset
 
 CASES = sweeps.cases(Effort(episodes=1))
 

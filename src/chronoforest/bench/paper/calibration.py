@@ -24,7 +24,7 @@ from chronoforest.models.calibration import covering_alpha
 from chronoforest.types import FloatArray
 
 if TYPE_CHECKING:
-    from chronoforest.presets import PresetPlanner
+    from chronoforest.presets.loading import PresetPlanner
 
 LOCAL_WINDOW = 50.0
 """Steps up to which the local scale is fitted, as in the paper."""

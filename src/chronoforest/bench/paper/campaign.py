@@ -19,7 +19,7 @@ from chronoforest.bench.suites import Case
 from chronoforest.bench.trials import Trial
 from chronoforest.models.store import distance_file, model_path
 from chronoforest.peers.registry import PEERS
-from chronoforest.presets import get_preset
+from chronoforest.presets.named import get_preset
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from chronoforest.models.sampler import SegmentSampler
 
 if TYPE_CHECKING:
     from chronoforest.bench.run import ShippedPlanner
-    from chronoforest.presets import PresetPlanner
+    from chronoforest.presets.loading import PresetPlanner
 
 Params = TypeVar("Params")
 

@@ -25,7 +25,7 @@ from chronoforest.search.junction import cluster
 from chronoforest.search.meeting import meet
 
 if TYPE_CHECKING:
-    from chronoforest.presets import PresetPlanner
+    from chronoforest.presets.loading import PresetPlanner
 
 PRESET = "antmaze-giant-stitch-v0"
 ORDERS = ("temporal-fixed", "graph-fixed", "online", "exhaustive")

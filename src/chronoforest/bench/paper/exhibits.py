@@ -13,8 +13,7 @@ import numpy as np
 
 from chronoforest.bench.metrics import Estimate, mean, wilson
 from chronoforest.bench.trials import Trial
-from chronoforest.pictures import Support
-from chronoforest.types import FloatArray, Problem
+from chronoforest.types import FloatArray, Problem, Support
 
 
 @dataclass(frozen=True)

@@ -20,11 +20,10 @@ from chronoforest.bench.paper.suite import Effort, Suite
 from chronoforest.bench.references import centre_path
 from chronoforest.bench.suites import Case, make_cases
 from chronoforest.bench.trials import Trial, attempt, measure_plan, measure_walk, plan_problem, walk_case
-from chronoforest.pictures import Snapshot, Support
-from chronoforest.types import Problem
+from chronoforest.types import Problem, Snapshot, Support
 
 if TYPE_CHECKING:
-    from chronoforest.presets import PresetPlanner
+    from chronoforest.presets.loading import PresetPlanner
 
 PRESET = "antmaze-giant-stitch-v0"
 ROWS = ("temporal-fixed", "graph-fixed", "online")

@@ -21,11 +21,11 @@ from chronoforest.bench.paper.suite import Effort, Suite
 from chronoforest.bench.suites import Case
 from chronoforest.bench.trials import PlanFigures, Trial, attempt, measure_plan, plan_problem
 from chronoforest.envs.mazes import Maze
-from chronoforest.result import PlanResult
+from chronoforest.planning.result import PlanResult
 from chronoforest.types import FloatArray, Plan
 
 if TYPE_CHECKING:
-    from chronoforest.presets import PresetPlanner
+    from chronoforest.presets.loading import PresetPlanner
 
 VARIANTS = ("online", "temporal-fixed", "graph-fixed")
 REPEATS = 3

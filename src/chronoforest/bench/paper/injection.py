@@ -18,11 +18,11 @@ from chronoforest.bench.references import geodesics
 from chronoforest.bench.suites import Case
 from chronoforest.bench.trials import Trial, run_case, task_problem
 from chronoforest.envs.mazes import Maze
+from chronoforest.planning.variants import VARIANTS
 from chronoforest.types import FloatArray, Query
-from chronoforest.variants import VARIANTS
 
 if TYPE_CHECKING:
-    from chronoforest.presets import PresetPlanner
+    from chronoforest.presets.loading import PresetPlanner
 
 PRESET = "antmaze-giant-stitch-v0"
 INJECTIONS = {

@@ -12,12 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from chronoforest.assembly import resample
 from chronoforest.bench.paper.exhibits import Panel, Way
 from chronoforest.bench.paper.hamiltonian import leg_path
-from chronoforest.pictures import Snapshot, Support
-from chronoforest.result import PlanResult
-from chronoforest.types import FloatArray, Problem
+from chronoforest.planning.assembly import resample
+from chronoforest.planning.result import PlanResult
+from chronoforest.types import FloatArray, Problem, Snapshot, Support
 
 NUM_MOMENTS = 6
 

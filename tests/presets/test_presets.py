@@ -9,7 +9,8 @@ from chronoforest.errors import (
     InvalidParameter,
     UnknownPreset,
 )
-from chronoforest.presets import PRESETS, get_preset, load_planner
+from chronoforest.presets.loading import load_planner
+from chronoforest.presets.named import PRESETS, get_preset
 
 GIANT = "pointmaze-giant-stitch-v0"
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from fakes import BLOCK, SPEED, EuclideanDistance, SquareDensity, make_planner, scattered_problem
 
-from chronoforest.assembly import (
+from chronoforest.errors import InvalidParameter
+from chronoforest.planning.assembly import (
     AssemblyParams,
     Bridge,
     Walkways,
@@ -16,11 +17,10 @@ from chronoforest.assembly import (
     shorten,
     travel_time,
 )
-from chronoforest.closed_loop import ClosedLoop
-from chronoforest.errors import InvalidParameter
+from chronoforest.planning.closed_loop import ClosedLoop
+from chronoforest.planning.variants import VARIANTS
 from chronoforest.search.tree import plant
 from chronoforest.types import Meeting, Pair, Problem, path_length
-from chronoforest.variants import VARIANTS
 
 PARAMS = AssemblyParams()
 DISTANCE = EuclideanDistance()

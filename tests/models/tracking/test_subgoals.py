@@ -6,7 +6,13 @@ from tiny import SCALING, TRACKER, clocks
 
 from chronoforest.data.scaling import Scaling
 from chronoforest.errors import InvalidParameter
-from chronoforest.models.subgoals import Steps, SubgoalInputs, SubgoalParams, draw_steps, weighted_mean
+from chronoforest.models.tracking.subgoals import (
+    Steps,
+    SubgoalInputs,
+    SubgoalParams,
+    draw_steps,
+    weighted_mean,
+)
 
 
 @pytest.fixture(autouse=True)

@@ -18,7 +18,7 @@ from scipy.spatial import cKDTree
 from chronoforest.data.episodes import Episodes
 from chronoforest.errors import BadDataset
 from chronoforest.models.density import DensityParams, fit_density
-from chronoforest.preset_files import Setting, Value
+from chronoforest.presets.files import Setting, Value
 from chronoforest.types import BoolArray, FloatArray, IntArray
 
 NUM_FRAMES = 40  # of a segment, as in the mazes

@@ -19,7 +19,7 @@ from torch.nn import functional
 from chronoforest.data.scaling import Scaling
 from chronoforest.errors import InvalidParameter
 from chronoforest.models.stacked import StackedMLP
-from chronoforest.models.subgoals import Steps, SubgoalInputs, SubgoalParams, weighted_mean
+from chronoforest.models.tracking.subgoals import Steps, SubgoalInputs, SubgoalParams, weighted_mean
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from tiny import SCALING, clocks, least_cosine, noisy_walks
 
 from chronoforest.data.scaling import Scaling
 from chronoforest.errors import InvalidParameter
-from chronoforest.models.diffusion_ql import (
+from chronoforest.models.tracking.diffusion_ql import (
     DiffusionActor,
     DiffusionQLearner,
     DiffusionQLParams,
@@ -15,8 +15,8 @@ from chronoforest.models.diffusion_ql import (
     level_waves,
     signal_left,
 )
-from chronoforest.models.subgoals import draw_steps
-from chronoforest.models.tracker import SubgoalTracker
+from chronoforest.models.tracking.regression import SubgoalTracker
+from chronoforest.models.tracking.subgoals import draw_steps
 
 PARAMS = DiffusionQLParams(width=32, num_layers=2, num_critics=4, nearest=1, farthest=5)
 

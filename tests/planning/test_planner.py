@@ -25,10 +25,10 @@ from fakes import (
     scattered_problem,
 )
 
-from chronoforest.closed_loop import ClosedLoop
 from chronoforest.errors import InvalidParameter, InvalidProblem, UnknownVariant
 from chronoforest.models.guidance import GuidanceParams
-from chronoforest.planner import (
+from chronoforest.planning.closed_loop import ClosedLoop
+from chronoforest.planning.planner import (
     VARIANTS,
     ForestMemory,
     MaxExpansions,
@@ -144,7 +144,7 @@ def test_the_same_seed_gives_the_same_plan_in_another_process():
         "result = make_planner(BLOCK).plan(scattered_problem(2, 3, BLOCK), seed=5); "
         "print([route.path.tolist() for route in result.routes])"
     )
-    folder = Path(__file__).parent
+    folder = Path(__file__).parents[1]
     printed = {
         subprocess.run(
             [sys.executable, "-c", code],

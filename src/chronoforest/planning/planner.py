@@ -8,18 +8,17 @@ from typing import Protocol
 
 import numpy as np
 
-from chronoforest.closed_loop import (
+from chronoforest.errors import InvalidParameter, InvalidProblem, UnknownVariant
+from chronoforest.planning.closed_loop import (
     ClosedLoop,
     ForestMemory,
     PlanningModels,
     RoundObserver,
     SnapshotObserver,
 )
-from chronoforest.errors import InvalidParameter, InvalidProblem, UnknownVariant
-from chronoforest.pictures import Support
-from chronoforest.result import PlanResult
-from chronoforest.types import FloatArray, Problem, RoundStats, StopCriterion
-from chronoforest.variants import VARIANTS, PlannerParams
+from chronoforest.planning.result import PlanResult
+from chronoforest.planning.variants import VARIANTS, PlannerParams
+from chronoforest.types import FloatArray, Problem, RoundStats, StopCriterion, Support
 
 __all__ = [
     "VARIANTS",

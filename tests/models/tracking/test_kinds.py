@@ -9,9 +9,9 @@ from chronoforest.errors import BadCheckpoint, UnknownTracker
 from chronoforest.models import checkpoint, store
 from chronoforest.models.cards import write_card
 from chronoforest.models.fit import Recordings, Run, fit_tracker_model
-from chronoforest.models.subgoals import SubgoalParams
-from chronoforest.models.tracker import TrackerParams
-from chronoforest.models.trackers import TRACKERS, get_tracker
+from chronoforest.models.tracking.kinds import TRACKERS, get_tracker
+from chronoforest.models.tracking.regression import TrackerParams
+from chronoforest.models.tracking.subgoals import SubgoalParams
 
 ANT = replace(TRACKER, observation_dim=29, action_dim=8)
 PACE = replace(PARAMS.tracker_training, num_steps=3)

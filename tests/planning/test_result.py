@@ -6,8 +6,8 @@ import pytest
 from fakes import BLOCK, make_planner, scattered_problem
 
 from chronoforest.errors import BadResult, CannotWrite
-from chronoforest.planner import MaxRounds
-from chronoforest.result import load_result
+from chronoforest.planning.planner import MaxRounds
+from chronoforest.planning.result import load_result
 
 
 @cache

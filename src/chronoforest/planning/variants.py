@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from chronoforest.assembly import AssemblyParams
 from chronoforest.errors import InvalidParameter
+from chronoforest.planning.assembly import AssemblyParams
 from chronoforest.routing.bridges import Closure, closure, direct
 from chronoforest.routing.budget import BudgetParams
 from chronoforest.routing.solver import SolverParams

@@ -15,7 +15,7 @@ from chronoforest.data.scaling import Scaling
 from chronoforest.errors import InvalidParameter
 from chronoforest.models.distance import expectile_loss
 from chronoforest.models.stacked import StackedMLP
-from chronoforest.models.subgoals import Steps, SubgoalInputs, SubgoalParams, weighted_mean
+from chronoforest.models.tracking.subgoals import Steps, SubgoalInputs, SubgoalParams, weighted_mean
 from chronoforest.types import FloatArray
 
 

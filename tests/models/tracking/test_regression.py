@@ -7,8 +7,7 @@ from tiny import SCALING, TRACKER, clocks, least_cosine, noisy_walks
 
 from chronoforest.data.scaling import Scaling
 from chronoforest.errors import InvalidParameter
-from chronoforest.models.subgoals import draw_steps
-from chronoforest.models.tracker import (
+from chronoforest.models.tracking.regression import (
     Actor,
     CloningLearner,
     CloningParams,
@@ -16,6 +15,7 @@ from chronoforest.models.tracker import (
     TrackerLearner,
     TrackerParams,
 )
+from chronoforest.models.tracking.subgoals import draw_steps
 
 CLONING = CloningParams(width=16, num_layers=2, nearest=1, farthest=5)
 

@@ -11,9 +11,15 @@ from torch import nn
 
 from chronoforest.data.scaling import Scaling
 from chronoforest.errors import UnknownTracker
-from chronoforest.models.diffusion_ql import DiffusionActor, DiffusionQLearner, DiffusionQLParams
-from chronoforest.models.subgoals import SubgoalParams
-from chronoforest.models.tracker import Actor, CloningLearner, CloningParams, TrackerLearner, TrackerParams
+from chronoforest.models.tracking.diffusion_ql import DiffusionActor, DiffusionQLearner, DiffusionQLParams
+from chronoforest.models.tracking.regression import (
+    Actor,
+    CloningLearner,
+    CloningParams,
+    TrackerLearner,
+    TrackerParams,
+)
+from chronoforest.models.tracking.subgoals import SubgoalParams
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,18 @@ from typing import Any
 
 import numpy as np
 
-from chronoforest import pictures
 from chronoforest.errors import BadResult, CannotWrite, InvalidProblem
-from chronoforest.pictures import Support, TreePicture
-from chronoforest.types import FloatArray, JointRoute, Leg, Pair, Plan, Problem, RoundStats
+from chronoforest.types import (
+    FloatArray,
+    JointRoute,
+    Leg,
+    Pair,
+    Plan,
+    Problem,
+    RoundStats,
+    Support,
+    TreePicture,
+)
 
 FORMAT = "chronoforest-plan/1"
 
@@ -106,15 +114,17 @@ class PlanResult:
 
     def plot(self, path: str | Path) -> None:
         """Draw trees, meetings, routes and anchors over the data's support."""
-        figure, axes = pictures.new_axes(self.support)
-        pictures.draw_trees(axes, self.trees)
-        pictures.draw_paths(axes, [route.path for route in self.routes])
-        pictures.draw_meetings(axes, self.meetings)
-        pictures.draw_anchors(axes, self.problem)
+        from chronoforest.report import drawing
+
+        figure, axes = drawing.new_axes(self.support)
+        drawing.draw_trees(axes, self.trees)
+        drawing.draw_paths(axes, [route.path for route in self.routes])
+        drawing.draw_meetings(axes, self.meetings)
+        drawing.draw_anchors(axes, self.problem)
         orders = "   ".join(" → ".join(route.order) for route in self.routes)
         state = "" if self.complete else "incomplete: "
         title = f"{state}{orders}   {self.length:.1f} units, {self.num_expanded} expansions"
-        axes.set_title(title, fontsize=12, color=pictures.INK)
+        axes.set_title(title, fontsize=12, color=drawing.INK)
         try:
             figure.savefig(path)
         except OSError as error:

@@ -8,9 +8,9 @@ from toy_world import ring_episodes
 
 from chronoforest.data.episodes import Episodes
 from chronoforest.errors import BadDataset
-from chronoforest.preset_files import as_tables, overlay
-from chronoforest.presets import Preset
-from chronoforest.proposal import Statistics, propose
+from chronoforest.presets.files import as_tables, overlay
+from chronoforest.presets.named import Preset
+from chronoforest.presets.proposal import Statistics, propose
 
 
 def proposed(episodes):

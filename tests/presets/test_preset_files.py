@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from chronoforest.errors import BadPresetFile, CannotWrite, InvalidParameter
-from chronoforest.preset_files import Setting, as_tables, overlay, read_preset_file, write_preset_file
+from chronoforest.presets.files import Setting, as_tables, overlay, read_preset_file, write_preset_file
 
 FILE = Path("some.toml")
 

@@ -10,10 +10,10 @@ from typing import Protocol
 
 import numpy as np
 
-from chronoforest.assembly import Bridge, Walkways, joined, resample
 from chronoforest.models.sampler import SegmentSampler
-from chronoforest.pictures import Snapshot, Support, TreePicture
-from chronoforest.result import Certificate, PlanResult
+from chronoforest.planning.assembly import Bridge, Walkways, joined, resample
+from chronoforest.planning.result import Certificate, PlanResult
+from chronoforest.planning.variants import PlannerParams, Variant
 from chronoforest.routing.acceptance import accept, is_complete, unmet
 from chronoforest.routing.bridges import Bridges, Closure
 from chronoforest.routing.budget import ExhaustiveBudget, PairBudget, RouteBudget
@@ -36,10 +36,12 @@ from chronoforest.types import (
     RoundStats,
     RouteSolver,
     Sampler,
+    Snapshot,
     StopCriterion,
+    Support,
+    TreePicture,
     path_length,
 )
-from chronoforest.variants import PlannerParams, Variant
 
 RoundObserver = Callable[[RoundStats, Problem], None]
 SnapshotObserver = Callable[[Snapshot], None]

@@ -1,0 +1,98 @@
+"""Planners made from presets and their weights."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+
+from chronoforest.errors import BadCheckpoint, InvalidParameter
+from chronoforest.execution.route import ExecutionParams
+from chronoforest.models.store import Models, distance_file, load_models, trained_window
+from chronoforest.models.train import pick_device
+from chronoforest.planning.planner import Planner
+from chronoforest.planning.result import PlanResult
+from chronoforest.presets.named import Preset, get_preset
+from chronoforest.types import Problem, Tracker
+
+
+class PresetPlanner(Planner):
+    """A planner that knows its preset and all its models, the tracker included.
+
+    It plans on `num_threads` CPU threads whatever torch is set to: rounding depends on their number, and so
+    would the plan; and on a busy machine more threads than free cores are slower than one.
+    """
+
+    def __init__(self, preset: Preset, models: Models, num_threads: int = 1) -> None:
+        super().__init__(models, preset.planner, preset.name)
+        self.preset = preset
+        self.models: Models = models
+        self.num_threads = num_threads
+
+    @property
+    def tracker(self) -> Tracker:
+        """Walks the body."""
+        if self.models.tracker is None:
+            raise BadCheckpoint(
+                f"the recordings of {self.preset.name!r} have no actions to learn walking from; "
+                "plans can be made but not walked"
+            )
+        return self.models.tracker
+
+    @property
+    def execution(self) -> ExecutionParams:
+        """How plans are followed."""
+        return self.preset.execution
+
+    def plan(self, problem: Problem, **options: Any) -> PlanResult:
+        """`Planner.plan`, on this planner's number of threads."""
+        before = torch.get_num_threads()
+        torch.set_num_threads(self.num_threads)
+        try:
+            return super().plan(problem, **options)
+        finally:
+            torch.set_num_threads(before)
+
+
+def load_planner(
+    name: str,
+    device: str = "cpu",
+    weights: str | Path | None = None,
+    mode: Literal["default", "fast"] = "default",
+    num_threads: int = 1,
+    tracker: str | None = None,
+    distance: str = "own",
+) -> PresetPlanner:
+    """A planner for a preset, from the weights that ship with the package or from a folder of your own.
+
+    tracker: another one than the preset's own, by name; distance: `paper` for the one at the paper's setting.
+    """
+    preset = get_preset(name)
+    if mode not in ("default", "fast"):
+        raise InvalidParameter(f"mode must be 'default' or 'fast', got {mode!r}")
+    if num_threads < 1:
+        raise InvalidParameter(f"num_threads must be ≥ 1, got {num_threads}")
+    if mode == "fast":
+        preset = preset.hurried()
+    folder = Path(weights) if weights is not None else preset.weights
+    models = load_models(
+        folder,
+        preset.name,
+        preset.sampler,
+        pick_device(device),
+        preset.tracker_file(tracker),
+        distance_file(distance),
+    )
+    _refuse_other_window(preset, folder)
+    return PresetPlanner(preset, models, num_threads)
+
+
+def _refuse_other_window(preset: Preset, folder: Path) -> None:
+    """Weights plan in the frames they were trained on, whatever the preset says since."""
+    trained, wanted = trained_window(folder), preset.models.window
+    if (trained.stride, trained.horizon) != (wanted.stride, wanted.horizon):
+        raise BadCheckpoint(
+            f"the weights in {folder} were trained on {trained.horizon} frames of {trained.stride} steps, "
+            f"{preset.name!r} has {wanted.horizon} of {wanted.stride}; train it again"
+        )

@@ -1,0 +1,149 @@
+"""What a search finds and what a plan is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from chronoforest.errors import InvalidParameter
+from chronoforest.types.problems import FloatArray, JointRoute, Pair, path_length
+
+ScalarOrArray = TypeVar("ScalarOrArray", float, FloatArray)
+
+
+@dataclass(frozen=True)
+class Witness:
+    """The cheapest candidate seen for a pair: J = g(source) + h(gap) + g(target), `gap` in steps."""
+
+    pair: Pair
+    cost: float
+    gap: float
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """Two trees touch: frame rows of the source's outgoing and the target's incoming tree.
+
+    cost: g(u) + d(u, v) + g(v) in steps as the trees found it, later the travel time of the walkable bridge;
+    gap = d(u, v).
+    """
+
+    pair: Pair
+    cost: float
+    gap: float
+    source_frame: int
+    target_frame: int
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What one round of search found."""
+
+    witnesses: tuple[Witness, ...] = ()
+    meetings: tuple[Meeting, ...] = ()
+
+
+@dataclass(frozen=True)
+class Leg:
+    """One leg of a route with its certificate.
+
+    cost, gap, width are in steps: the bridge's cost, the distance left between its two halves, and the
+    5–95 % uncertainty band of the cost (paper eq. 39). `chain` names the anchors the leg runs through.
+    """
+
+    source: str
+    target: str
+    is_met: bool
+    cost: float
+    gap: float
+    width: float
+    chain: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One agent's part: the order it visits and the path it should follow.
+
+    order: anchor names; path: [T, 2] world units, from its start to its goal when complete;
+    raw_length and length: before and after post-processing; stops: row of `path` for each name in `order`.
+    """
+
+    order: list[str]
+    path: FloatArray
+    legs: tuple[Leg, ...]
+    raw_length: float
+    stops: tuple[int, ...]
+
+    @property
+    def length(self) -> float:
+        """Polyline length of `path`."""
+        return path_length(self.path)
+
+
+@dataclass(frozen=True)
+class RoundStats:
+    """What one round did: the tentative route, the pairs it paid for, the legs met, and the counts so far."""
+
+    round_index: int
+    route: JointRoute
+    route_cost: float
+    pairs: tuple[Pair, ...]
+    accepted: tuple[Pair, ...]
+    num_expanded: int
+    num_nodes: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """How far the learned distance may be trusted, measured on dataset episodes and stored with it.
+
+    alpha: h(x) = x + αx². local_scale: s_local; the corrected prediction is Ĉ(x) = s_local·h(x).
+    local_ratios, all_ratios: the 5 % and 95 % quantiles of truth/Ĉ (eq. 38), over predictions up to
+    `local_window` steps and over all of them. local_error: rows (δ, ε_loc(δ)) of Assumption 3, both
+    rising: a prediction of at most δ steps is off by at most ε_loc(δ) steps.
+    """
+
+    alpha: float
+    local_scale: float
+    local_ratios: tuple[float, float]
+    all_ratios: tuple[float, float]
+    local_window: float
+    local_error: tuple[tuple[float, float], ...]
+
+    def __post_init__(self) -> None:
+        if not self.alpha >= 0:
+            raise InvalidParameter(f"alpha must be 0 or more, got {self.alpha}")
+        if not (self.local_scale > 0 and self.local_window > 0):
+            raise InvalidParameter(
+                "local_scale and local_window must be above 0, "
+                f"got {self.local_scale} and {self.local_window}"
+            )
+        for ratios in (self.local_ratios, self.all_ratios):
+            if not 0 <= ratios[0] <= ratios[1]:
+                raise InvalidParameter(f"ratios must be (low, high) with 0 <= low <= high, got {ratios}")
+        rows = np.array(self.local_error, dtype=np.float64).reshape(-1, 2)
+        if not (np.diff(rows, axis=0, prepend=0.0) >= 0).all():
+            raise InvalidParameter(f"local_error must have rising rows (gap, error), got {self.local_error}")
+
+    def inflate(self, gap: ScalarOrArray) -> ScalarOrArray:
+        """h(x) = x + αx², the near-conservative cost of a gap (eq. 3), elementwise."""
+        return gap + self.alpha * gap * gap
+
+    def error_within(self, gap: float) -> float:
+        """ε_loc(gap): the tabulated envelope of the next larger δ; infinite beyond the table (eq. 14)."""
+        return next((error for threshold, error in self.local_error if gap <= threshold), float("inf"))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Calibration:
+        """The inverse of `to_dict`, also after a round trip through JSON's lists."""
+        pairs = {name: tuple(values[name]) for name in ("local_ratios", "all_ratios")}
+        rows = tuple((float(gap), float(error)) for gap, error in values["local_error"])
+        return cls(**{**values, **pairs, "local_error": rows})

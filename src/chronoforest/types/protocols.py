@@ -1,0 +1,101 @@
+"""What the learned models and the parts of the loop must be able to do, and nothing about how."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chronoforest.types.evidence import RoundStats
+from chronoforest.types.problems import BoolArray, FloatArray, JointRoute, Problem
+
+
+class Distance(Protocol):
+    """Learned travel time in environment steps. Codes are computed once per state and compared often."""
+
+    reach: float
+    """Largest distance it can state; beyond it the straight line is as good a guide."""
+
+    def encode(self, points: FloatArray) -> NDArray[Any]:
+        """[n, 2] → [n, F]."""
+        ...
+
+    def between(self, source_codes: NDArray[Any], target_codes: NDArray[Any]) -> FloatArray:
+        """Elementwise d: [n, F] × [n, F] → [n]."""
+        ...
+
+    def pairwise(self, source_codes: NDArray[Any], target_codes: NDArray[Any]) -> FloatArray:
+        """All against all: [n, F] × [m, F] → [n, m]."""
+        ...
+
+
+class Density(Protocol):
+    """Where the recordings went."""
+
+    def log_density(self, points: FloatArray) -> FloatArray:
+        """[..., 2] → [...] natural logarithm of the data's density; very low outside."""
+        ...
+
+    def margin(self, points: FloatArray) -> FloatArray:
+        """[..., 2] → [...] world units to the nearest unsupported place; negative outside the support."""
+        ...
+
+    def follows(self, points: FloatArray, moves: FloatArray) -> BoolArray:
+        """[..., 2] places and moves → [...] whether recordings moved in about this direction there; true
+        everywhere where directions do not matter."""
+        ...
+
+
+@dataclass(frozen=True)
+class Query:
+    """Lookaheads asked of the sampler, one row each.
+
+    boundary, target: [n, 2]; is_incoming: [n], the segment arrives at the boundary instead of leaving it;
+    guidance: [n] scale in world units, 0 for an unguided sample.
+    """
+
+    boundary: FloatArray
+    target: FloatArray
+    is_incoming: BoolArray
+    guidance: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.boundary)
+
+
+class Sampler(Protocol):
+    """Generates segments of recorded-looking motion."""
+
+    horizon: int
+    """Generated frames per segment."""
+
+    def __call__(self, query: Query, rng: np.random.Generator) -> FloatArray:
+        """[n, horizon + 1, 2] world units, ordered outward from the boundary frame in row 0."""
+        ...
+
+
+class Tracker(Protocol):
+    """Turns an observation and a relative subgoal into an action."""
+
+    def __call__(self, observation: FloatArray, subgoal: FloatArray) -> FloatArray:
+        """[observation_dim], [2] world units relative to the agent → [action_dim]."""
+        ...
+
+
+class RouteSolver(Protocol):
+    """Solves who visits what in which order on a complete cost matrix."""
+
+    def __call__(self, cost: FloatArray, problem: Problem, previous: JointRoute | None) -> JointRoute:
+        """cost: [A, A] closure in steps; `previous` is last round's route, to start from."""
+        ...
+
+
+class StopCriterion(Protocol):
+    """Decides whether planning has spent enough."""
+
+    def __call__(self, rounds: Sequence[RoundStats]) -> bool:
+        """True to stop before the next round."""
+        ...
