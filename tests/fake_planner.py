@@ -12,10 +12,20 @@ from chronoforest.bench.references import geodesic_matrix, geodesics
 from chronoforest.envs.mazes import Maze
 from chronoforest.envs.tasks import world
 from chronoforest.errors import UnknownVariant
-from chronoforest.planning.result import Certificate, PlanResult
+from chronoforest.planning.result import PlanResult
 from chronoforest.presets.named import get_preset
 from chronoforest.routing.solver import solve_exact
-from chronoforest.types import JointRoute, Leg, Plan, Problem, RoundStats, Snapshot, Support, TreePicture
+from chronoforest.types import (
+    Certificate,
+    JointRoute,
+    Leg,
+    Plan,
+    Problem,
+    RoundStats,
+    Snapshot,
+    Support,
+    TreePicture,
+)
 
 CLEARANCE = 1.0
 

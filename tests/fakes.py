@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from chronoforest.planning.planner import Planner, PlannerParams
+from chronoforest.planning.planner import Planner
+from chronoforest.planning.variants import PlannerParams
 from chronoforest.search.expand import SearchModels
 from chronoforest.types import Calibration, Problem, Support
 
@@ -71,7 +72,11 @@ class StraightSampler:
     horizon: int = 12
     shortest: float = 2.4
     longest: float = 4.8
+    guidance: dict = field(default_factory=dict)
     queries: list = field(default_factory=list)
+
+    def guided_by(self, **changes):
+        return replace(self, guidance=self.guidance | changes)
 
     def __call__(self, query, rng):
         self.queries.append(query)

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from chronoforest.errors import ChronoForestError
-    from chronoforest.planning.planner import ForestMemory, MaxExpansions, MaxRounds, MaxSeconds, Planner
+    from chronoforest.planning.planner import MaxExpansions, MaxRounds, MaxSeconds, Planner
     from chronoforest.planning.result import PlanResult, load_result
     from chronoforest.presets.loading import load_planner
+    from chronoforest.search.memory import ForestMemory
     from chronoforest.types import Plan, Problem, RoundStats
 
 _HOMES = {
     "ChronoForestError": "errors",
-    "ForestMemory": "planning.planner",
+    "ForestMemory": "search.memory",
     "MaxExpansions": "planning.planner",
     "MaxRounds": "planning.planner",
     "MaxSeconds": "planning.planner",

@@ -10,7 +10,8 @@ from chronoforest.data.episodes import flat_arrays, write_arrays
 from chronoforest.errors import BadCheckpoint
 from chronoforest.models import checkpoint, store
 from chronoforest.models.sampler import SamplerParams
-from chronoforest.planning.planner import MaxRounds, PlannerParams
+from chronoforest.planning.planner import MaxRounds
+from chronoforest.planning.variants import PlannerParams
 from chronoforest.presets.named import PRESETS, Preset
 from chronoforest.types import Problem
 

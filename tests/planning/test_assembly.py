@@ -5,22 +5,18 @@ import pytest
 from fakes import BLOCK, SPEED, EuclideanDistance, SquareDensity, make_planner, scattered_problem
 
 from chronoforest.errors import InvalidParameter
-from chronoforest.planning.assembly import (
+from chronoforest.planning.assembly import Bridge, Walkways, bridge_path, joined, make_plan
+from chronoforest.planning.closed_loop import ClosedLoop
+from chronoforest.planning.shortening import (
     AssemblyParams,
-    Bridge,
-    Walkways,
-    bridge_path,
     cut_corners,
-    joined,
     resample,
     settle,
     shorten,
     travel_time,
 )
-from chronoforest.planning.closed_loop import ClosedLoop
-from chronoforest.planning.variants import VARIANTS
 from chronoforest.search.tree import plant
-from chronoforest.types import Meeting, Pair, Problem, path_length
+from chronoforest.types import Leg, Meeting, Pair, Problem, path_length
 
 PARAMS = AssemblyParams()
 DISTANCE = EuclideanDistance()
@@ -222,7 +218,7 @@ def test_a_bridge_runs_from_the_source_over_the_meeting_to_the_target():
 
 def planned_search():
     planner, problem = make_planner(BLOCK), scattered_problem(2, 2, BLOCK)
-    search = ClosedLoop(planner.models, planner.params, problem, VARIANTS["online"], None, None, 0)
+    search = ClosedLoop(planner.prepared("online"), problem, None, None, 0)
     search.run(lambda rounds: len(rounds) >= 60, None)
     return search
 
@@ -274,3 +270,101 @@ def test_a_cut_against_the_direction_of_the_path_is_refused_where_turns_are_boun
     assert path_length(free) == pytest.approx(4.0)
     assert path_length(bound) > 20.0
     assert path_length(bound) < path_length(loop)
+
+
+def straight_bridge(length):
+    return Bridge(resample(np.array([[3.0, 3.0], [3.0 + length, 3.0]]), 0.25), length)
+
+
+def test_another_meeting_is_built_only_if_the_trees_reach_it_clearly_sooner(monkeypatch):
+    """Every bridge built here is shorter than the one before, so that only the threshold can refuse it."""
+    lengths = iter([9.0, 8.0, 7.0])
+    monkeypatch.setattr(
+        "chronoforest.planning.assembly.build_bridge", lambda *_: straight_bridge(next(lengths))
+    )
+    forest, meeting = two_trees()
+    walkways = Walkways(SquareDensity(), DISTANCE, replace(PARAMS, worth_building=0.95), is_reversible=True)
+    built = [walkways.realise(forest, replace(meeting, cost=cost)) for cost in (100.0, 96.0, 94.0, 90.0)]
+    assert [found is not None for found in built] == [True, False, True, False]
+    assert walkways.bridges[meeting.pair].length == pytest.approx(8.0)
+
+
+def test_a_bridge_that_turns_out_longer_is_forgotten(monkeypatch):
+    lengths = iter([5.0, 5.0, 4.0])
+    monkeypatch.setattr(
+        "chronoforest.planning.assembly.build_bridge", lambda *_: straight_bridge(next(lengths))
+    )
+    forest, meeting = two_trees()
+    walkways = Walkways(SquareDensity(), DISTANCE, PARAMS, is_reversible=True)
+    built = [walkways.realise(forest, replace(meeting, cost=cost)) for cost in (100.0, 50.0, 25.0)]
+    assert [found is not None for found in built] == [True, False, True]
+    assert built[2].cost == pytest.approx(4.0 / SPEED)
+
+
+class SlowStarts(EuclideanDistance):
+    """A clock that counts every hop a tenth of a step too long: short ways look slow."""
+
+    def between(self, source, target):
+        return super().between(source, target) + 0.1
+
+
+def test_the_pace_is_not_taken_from_a_bridge_too_short_to_be_timed(monkeypatch):
+    lengths = iter([1e-6, 8.0, 6.0])
+    monkeypatch.setattr(
+        "chronoforest.planning.assembly.build_bridge", lambda *_: straight_bridge(next(lengths))
+    )
+    forest, meeting = two_trees()
+    walkways = Walkways(SquareDensity(), SlowStarts(), PARAMS, is_reversible=False)
+    tiny, first, second = (
+        walkways.realise(forest, replace(meeting, pair=pair)) for pair in (Pair(0, 1), Pair(1, 0), Pair(0, 2))
+    )
+    assert tiny.cost == pytest.approx(0.1, abs=1e-4)
+    assert first.cost == pytest.approx(8.0 / SPEED + 0.2)
+    assert second.cost == pytest.approx(0.75 * first.cost)
+
+
+def test_adjoining_bridges_are_joined_into_one():
+    walkways = Walkways(SquareDensity(), DISTANCE, PARAMS, is_reversible=False)
+    walkways.bridges = {
+        Pair(0, 1): Bridge(np.array([[0.0, 0.0], [1.0, 0.0]]), 3.0),
+        Pair(1, 2): Bridge(np.array([[1.0, 0.0], [1.0, 2.0]]), 4.0),
+    }
+    both = walkways.along([Pair(0, 1), Pair(1, 2)])
+    assert both.path.tolist() == [[0.0, 0.0], [1.0, 0.0], [1.0, 2.0]]
+    assert both.raw_length == 7.0
+
+
+LINE = Problem(starts=[[0.0, 0.0]], goals=[[3.0, 0.0]], waypoints=[[1.0, 0.0], [2.0, 0.0]])
+
+
+def line_plan(num_met):
+    """A plan along four anchors in a row, of which so many legs are met; ways have three rows each."""
+    order = (0, 1, 2, 3)
+
+    def describe(pair):
+        names = LINE.names[pair.source], LINE.names[pair.target]
+        return Leg(*names, pair.source < num_met, 1.0, 0.0, 0.0, names)
+
+    def way(pair):
+        ways.append(pair)
+        ends = LINE.anchors[[pair.source, pair.target]]
+        return Bridge(np.array([ends[0], ends.mean(axis=0), ends[1]]), 2.0)
+
+    ways = []
+    return make_plan(order, LINE, describe, way), ways
+
+
+def test_a_complete_plan_stops_at_every_anchor():
+    plan, _ = line_plan(3)
+    assert plan.order == ["S1", "W1", "W2", "G1"]
+    assert plan.stops == (0, 2, 4, 6)
+    assert (len(plan.path), plan.raw_length, len(plan.legs)) == (7, 6.0, 3)
+
+
+@pytest.mark.parametrize("num_met", [0, 1, 2])
+def test_an_incomplete_plan_ends_with_an_effort_and_stops_only_where_it_arrives(num_met):
+    plan, ways = line_plan(num_met)
+    assert ways == [Pair(k, k + 1) for k in range(num_met + 1)]
+    assert plan.stops == tuple(range(0, 2 * num_met + 1, 2))
+    assert len(plan.path) == 2 * num_met + 3
+    assert len(plan.legs) == 3

@@ -28,18 +28,13 @@ from fakes import (
 from chronoforest.errors import InvalidParameter, InvalidProblem, UnknownVariant
 from chronoforest.models.guidance import GuidanceParams
 from chronoforest.planning.closed_loop import ClosedLoop
-from chronoforest.planning.planner import (
-    VARIANTS,
-    ForestMemory,
-    MaxExpansions,
-    MaxRounds,
-    MaxSeconds,
-    Planner,
-    PlannerParams,
-)
+from chronoforest.planning.planner import MaxExpansions, MaxRounds, MaxSeconds, Planner
+from chronoforest.planning.variants import VARIANTS, PlannerParams
 from chronoforest.routing.budget import linkable_pairs
+from chronoforest.routing.challenge import ChallengeParams
 from chronoforest.routing.solver import solve_exact
 from chronoforest.search.expand import SearchParams
+from chronoforest.search.memory import ForestMemory
 from chronoforest.search.tree import plant
 from chronoforest.types import Problem
 
@@ -56,13 +51,13 @@ def planned(world, num_agents, num_waypoints):
 
 def begun(planner, problem, variant="online"):
     """The loop that `Planner.plan` runs, with its forest and evidence, before its first round."""
-    return ClosedLoop(planner.models, planner.params, problem, VARIANTS[variant], None, None, seed=0)
+    return ClosedLoop(planner.prepared(variant), problem, None, None, seed=0)
 
 
 def searched(planner, problem, variant="online"):
     """The same when it is done."""
     search = begun(planner, problem, variant)
-    search.run(MaxRounds(60), None)
+    search.run(MaxRounds(60))
     return search
 
 
@@ -184,6 +179,7 @@ def test_a_spent_budget_gives_a_partial_plan_that_names_what_is_missing(stop):
     np.testing.assert_allclose(route.path[0], ROUND_THE_BLOCK.starts[0])
     assert len(route.path) > 1
     assert SquareDensity(BLOCK).margin(route.path).min() > 0
+    assert len(route.stops) == 1 + next(k for k, leg in enumerate(route.legs) if not leg.is_met)
 
 
 def test_no_rounds_at_all_give_a_path_that_stays_at_the_start():
@@ -234,7 +230,7 @@ def test_a_round_pays_for_at_most_four_pairs_that_routes_can_use():
 
 
 def ends_of(pairs):
-    return [(pair.source, pair.target) for pair in pairs]
+    return [ends(pair) for pair in pairs]
 
 
 @pytest.mark.parametrize("variant", sorted(VARIANTS))
@@ -246,9 +242,26 @@ def test_every_variant_plans_and_says_which_it_was(variant):
     assert result.routes[0].order == ["S1", "W2", "W1", "G1"]
 
 
-def test_guidance_variants_name_settings_that_exist():
-    for variant in VARIANTS.values():
-        GuidanceParams(**variant.guidance)
+@pytest.mark.parametrize(
+    ("variant", "guidance"),
+    [("online", {}), ("noisy-injection", {"inject": "noisy"}), ("sparse-guidance", {"spread": "sparse"})],
+)
+def test_guidance_variants_ask_a_sampler_that_is_guided_otherwise(variant, guidance):
+    search = searched(make_planner(), scattered_problem(1, 1), variant)
+    assert search.models.sampler.guidance == guidance
+    assert search.models.sampler.queries
+    GuidanceParams(**guidance)
+
+
+def test_a_variants_models_are_prepared_once_and_again_when_models_or_parameters_change():
+    planner = make_planner()
+    first = planner.prepared("online")
+    assert planner.prepared("online") is first
+    assert planner.prepared("sparse-guidance") is not first
+    planner.params = replace(planner.params, landmark_spacing=0.0)
+    assert planner.prepared("online").models.distance is planner.models.distance
+    planner.models = FakeModels(distance=WindDistance())
+    assert planner.prepared("online").learned is planner.models.distance
 
 
 def test_single_asks_for_one_sample_per_leaf():
@@ -427,10 +440,32 @@ def test_search_parameters_out_of_range_are_refused_with_the_value(broken):
 def test_the_final_order_is_the_quickest_of_those_whose_legs_are_met():
     problem = scattered_problem(2, 3, BLOCK)
     search = searched(make_planner(BLOCK), problem)
-    met = search.hops(search.bridges.met_cost).cost
+    met = search.chained(search.bridges.met_cost).cost
     best = solve_exact(met, problem)
     assert search.route.cost(met) == pytest.approx(best.cost(met))
     assert np.isfinite(search.route.cost(met))
+
+
+def test_a_complete_order_is_taken_although_an_unmet_one_looks_better():
+    """All is met, then a bridge is forgotten and its pair looks nearly free: the loop is stopped right there."""
+    problem = scattered_problem(1, 3, BLOCK)
+    search = searched(make_planner(BLOCK), problem, "exhaustive")
+    best = search.route
+    link = next(
+        pair for pair in search.bridges.meetings if pair not in best.legs and problem.can_link(*ends(pair))
+    )
+    meetings = {pair: m for pair, m in search.bridges.meetings.items() if pair not in (link, link.reversed)}
+    cost = search.bridges.cost.copy()
+    cost[link.source, link.target] = 1e-3
+    search.bridges = replace(search.bridges, cost=cost, meetings=meetings)
+    assert search.solver(search.chained(cost).cost, problem, best) != best
+    search.run(MaxRounds(0))
+    assert search.route == best
+    assert search.result("fake", "exhaustive", 0).complete
+
+
+def ends(pair):
+    return pair.source, pair.target
 
 
 def test_a_legs_cost_is_the_travel_time_of_its_path():
@@ -441,35 +476,11 @@ def test_a_legs_cost_is_the_travel_time_of_its_path():
             assert 0.95 * length / SPEED <= leg.cost <= length / SPEED + 1e-6
 
 
-def forget_first_leg(search):
-    """The route's first leg, once its own bridge is forgotten."""
-    leg = search.route.legs[0]
-    others = {pair: m for pair, m in search.bridges.meetings.items() if pair not in (leg, leg.reversed)}
-    search.bridges = replace(search.bridges, meetings=others)
-    return leg
-
-
-@pytest.mark.parametrize(("max_doubts", "is_tried"), [(3, True), (0, False)])
-def test_a_direct_link_is_tried_where_a_leg_takes_a_longer_chain(max_doubts, is_tried):
-    """Once a leg's own bridge is forgotten, it runs over another anchor."""
-    planner = make_planner(max_doubts=max_doubts, max_challenges=0)
-    search = searched(planner, scattered_problem(1, 2), "exhaustive")
-    leg = forget_first_leg(search)
-    assert search.hops(search.bridges.met_cost).cost[leg.source, leg.target] < np.inf
-    assert (leg in search._challengers()) == is_tried
-
-
-def test_an_unmet_link_of_the_routes_own_order_challenges_it_too():
-    planner = make_planner(max_doubts=0, optimism=0.5)
-    search = searched(planner, scattered_problem(1, 2), "exhaustive")
-    leg = forget_first_leg(search)
-    tried = [leg in search._challengers() for _ in range(4)]
-    assert tried == [True, True, True, False]
-
-
 def test_without_challenges_a_complete_route_is_taken_at_once():
     problem = scattered_problem(2, 4, BLOCK)
-    eager, careful = (make_planner(BLOCK, max_challenges=n).plan(problem) for n in (0, 8))
+    eager, careful = (
+        make_planner(BLOCK, challenge=ChallengeParams(max_challenges=n)).plan(problem) for n in (0, 8)
+    )
     assert eager.complete
     assert careful.complete
     assert eager.num_rounds <= careful.num_rounds
@@ -480,9 +491,6 @@ def test_without_challenges_a_complete_route_is_taken_at_once():
     [
         {"max_rounds": 0},
         {"stride": 0},
-        {"max_challenges": -1},
-        {"optimism": 0.0},
-        {"optimism": 1.5},
         {"landmark_spacing": -0.1},
         {"landmark_spacing": 2.0},
     ],

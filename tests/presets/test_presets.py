@@ -48,8 +48,9 @@ def test_the_fast_mode_samples_less_and_changes_nothing_that_is_learned():
     assert fast.models == preset.models
     junction = replace(fast.planner.search.junction, num_samples=preset.planner.search.junction.num_samples)
     search = replace(fast.planner.search, junction=junction)
-    assert fast.planner.max_doubts == 0
-    assert replace(fast.planner, search=search, max_doubts=preset.planner.max_doubts) == preset.planner
+    assert fast.planner.challenge.max_doubts == 0
+    challenge = preset.planner.challenge
+    assert replace(fast.planner, search=search, challenge=challenge) == preset.planner
 
 
 def test_an_unknown_mode_is_refused_before_anything_is_loaded(tmp_path):

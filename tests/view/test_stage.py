@@ -5,7 +5,7 @@ import pytest
 from fakes import BLOCK, FakeModels, SquareDensity
 
 from chronoforest.envs.mazes import maze
-from chronoforest.planning.planner import VARIANTS
+from chronoforest.planning.variants import VARIANTS
 from chronoforest.types import Problem
 from chronoforest.view.stage import SUMMARIES, density_grid, describe, example, site_of
 

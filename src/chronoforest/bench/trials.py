@@ -19,8 +19,8 @@ from chronoforest.execution.outing import Outing, walk_task
 from chronoforest.execution.recovery import Cause
 from chronoforest.execution.rollout import MAX_STEPS, Rollout, walk
 from chronoforest.execution.route import ExecutionParams, Place, Route, advance
-from chronoforest.planning.assembly import resample
 from chronoforest.planning.result import PlanResult
+from chronoforest.planning.shortening import resample
 from chronoforest.routing.solver import AutoSolver, best_two_costs, order_from_names
 from chronoforest.types import FloatArray, Problem, Tracker
 

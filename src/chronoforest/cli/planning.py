@@ -49,7 +49,7 @@ class PlannerOptions:
     def check(self) -> None:
         """Refuse an unknown preset, tracker, distance, planner or variant, before anything is written."""
         from chronoforest.peers.registry import check_planner
-        from chronoforest.planning.planner import VARIANTS
+        from chronoforest.planning.variants import VARIANTS
         from chronoforest.presets.named import get_preset
 
         preset = get_preset(self.preset)

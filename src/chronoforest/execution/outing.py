@@ -11,9 +11,9 @@ from chronoforest.envs.tasks import Env, make_env, reset_at, reset_task
 from chronoforest.execution.recovery import replanner
 from chronoforest.execution.rollout import MAX_STEPS, Rollout, save_rollouts, walk
 from chronoforest.execution.route import ExecutionParams, route_of
-from chronoforest.planning.planner import ForestMemory, RoundObserver
 from chronoforest.planning.result import PlanResult
-from chronoforest.types import Problem, Tracker
+from chronoforest.search.memory import ForestMemory
+from chronoforest.types import Problem, RoundObserver, Tracker
 
 
 class Guide(Protocol):

@@ -9,7 +9,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from chronoforest.errors import InvalidParameter
 from chronoforest.peers.legs import Inputs, LegSearch, expected_costs
-from chronoforest.planning.assembly import resample
+from chronoforest.planning.shortening import resample
 from chronoforest.search.junction import is_supported
 from chronoforest.types import FloatArray, Problem, path_length
 

@@ -6,28 +6,31 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
 
-from chronoforest.planning.assembly import joined, resample, shorten, travel_time
-from chronoforest.planning.planner import PlannerParams, PlanningModels, RoundObserver, SnapshotObserver
-from chronoforest.planning.result import Certificate, PlanResult
+from chronoforest.planning.assembly import Bridge, make_plan
+from chronoforest.planning.result import PlanResult
+from chronoforest.planning.shortening import resample, shorten, travel_time
+from chronoforest.planning.variants import PlannerParams
 from chronoforest.routing.certificates import width
 from chronoforest.routing.solver import AutoSolver, FixedOrder, order_from_names
 from chronoforest.search.junction import has_no_jump, is_supported
 from chronoforest.types import (
     BoolArray,
+    Certificate,
     Distance,
     FloatArray,
     Leg,
     Pair,
-    Plan,
+    PlanningModels,
     Problem,
+    RoundObserver,
     RoundStats,
     RouteSolver,
     Snapshot,
+    SnapshotObserver,
     StopCriterion,
     TreePicture,
     path_length,
@@ -234,7 +237,7 @@ class LegByLeg:
         unmet = [leg for leg, search in self.searches.items() if search.found is None]
         return PlanResult(
             problem=self.problem,
-            routes=tuple(self._plan(order) for order in self.route.orders),
+            routes=tuple(make_plan(order, self.problem, self._leg, self._way) for order in self.route.orders),
             unmet=tuple((names[leg.source], names[leg.target]) for leg in unmet),
             rounds=tuple(self.rounds),
             num_expanded=self.num_expanded,
@@ -248,27 +251,15 @@ class LegByLeg:
             support=self.inputs.models.support,
         )
 
-    def _plan(self, order: tuple[int, ...]) -> Plan:
-        """One agent's legs, up to the first one that was not found and its best attempt."""
-        legs = [Pair(a, b) for a, b in pairwise(order)]
-        parts: list[FloatArray] = []
-        raw_length = 0.0
-        for leg in legs:
-            search = self.searches[leg]
-            raw = search.attempt if search.found is None else search.found
-            parts.append(self._walkable(raw, is_whole=search.found is not None))
-            raw_length += path_length(raw)
-            if search.found is None:
-                break
-        path, stops = joined(parts)
-        names = [self.problem.names[anchor] for anchor in order]
-        return Plan(names, path, tuple(self._leg(leg) for leg in legs), raw_length, stops)
-
-    def _walkable(self, raw: FloatArray, is_whole: bool) -> FloatArray:
-        models, params = self.inputs.models, self.inputs.params.assembly
-        if is_whole and self.shortens:
-            return shorten(raw, models.density, models.distance, params)
-        return resample(raw, params.spacing)
+    def _way(self, leg: Pair) -> Bridge:
+        """A found leg, shortened if this peer's are; the best attempt otherwise."""
+        search, models, params = self.searches[leg], self.inputs.models, self.inputs.params.assembly
+        if search.found is None:
+            return Bridge(resample(search.attempt, params.spacing), path_length(search.attempt))
+        if not self.shortens:
+            return Bridge(resample(search.found, params.spacing), path_length(search.found))
+        path = shorten(search.found, models.density, models.distance, params)
+        return Bridge(path, path_length(search.found))
 
     def _leg(self, leg: Pair) -> Leg:
         search, models = self.searches[leg], self.inputs.models

@@ -18,9 +18,9 @@ from chronoforest.peers.dataset_graph import DatasetGraph
 from chronoforest.peers.diffusion_replan import DiffusionReplan
 from chronoforest.peers.legs import Inputs, LegByLeg, Method
 from chronoforest.peers.tree_single import TreeSingle
-from chronoforest.planning.planner import ForestMemory
 from chronoforest.presets import loading
 from chronoforest.presets.loading import PresetPlanner
+from chronoforest.search.memory import ForestMemory
 from chronoforest.types import FloatArray, Problem
 
 CHRONOFOREST = "chronoforest"

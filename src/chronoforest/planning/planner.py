@@ -3,35 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
 from chronoforest.errors import InvalidParameter, InvalidProblem, UnknownVariant
-from chronoforest.planning.closed_loop import (
-    ClosedLoop,
-    ForestMemory,
-    PlanningModels,
-    RoundObserver,
-    SnapshotObserver,
-)
+from chronoforest.planning.closed_loop import ClosedLoop
+from chronoforest.planning.preparation import Prepared, prepare
 from chronoforest.planning.result import PlanResult
 from chronoforest.planning.variants import VARIANTS, PlannerParams
-from chronoforest.types import FloatArray, Problem, RoundStats, StopCriterion, Support
-
-__all__ = [
-    "VARIANTS",
-    "ForestMemory",
-    "MaxExpansions",
-    "MaxRounds",
-    "MaxSeconds",
-    "Planner",
-    "PlannerParams",
-    "PlanningModels",
-    "RoundObserver",
-    "SnapshotObserver",
-]
+from chronoforest.search.memory import ForestMemory
+from chronoforest.types import (
+    FloatArray,
+    PlanningModels,
+    Problem,
+    RoundObserver,
+    RoundStats,
+    SnapshotObserver,
+    StopCriterion,
+    Support,
+)
 
 
 @dataclass(frozen=True)
@@ -94,6 +87,8 @@ class Planner:
         self.models = models
         self.params = params
         self.name = name
+        self._prepared: dict[str, Prepared] = {}
+        self._prepared_from: tuple[PlanningModels, PlannerParams] = models, params
 
     def plan(
         self,
@@ -114,9 +109,10 @@ class Planner:
         reuses trees of earlier calls whose anchors did not move.
         """
         self.check(problem, seed=seed, variant=variant, order=order)
-        search = self._begin(problem, variant, order, memory, seed)
-        search.run(stop or self._default_stop(problem), on_round, on_snapshot)
-        return search.result(self.name, variant, seed)
+        with self._computing():
+            search = self._begin(problem, variant, order, memory, seed)
+            search.run(stop or self._default_stop(problem), on_round, on_snapshot)
+            return search.result(self.name, variant, seed)
 
     def _begin(
         self,
@@ -127,7 +123,19 @@ class Planner:
         seed: int,
     ) -> PlanSearch:
         """The search for a problem that has been checked."""
-        return ClosedLoop(self.models, self.params, problem, VARIANTS[variant], order, memory, seed)
+        return ClosedLoop(self.prepared(variant), problem, order, memory, seed)
+
+    def _computing(self) -> AbstractContextManager[None]:
+        """What surrounds the work of a plan."""
+        return nullcontext()
+
+    def prepared(self, variant: str) -> Prepared:
+        """The models as a variant uses them, made when it first plans and kept for its later plans."""
+        if self._prepared_from[0] is not self.models or self._prepared_from[1] is not self.params:
+            self._prepared, self._prepared_from = {}, (self.models, self.params)
+        if variant not in self._prepared:
+            self._prepared[variant] = prepare(self.models, self.params, VARIANTS[variant])
+        return self._prepared[variant]
 
     def check(
         self,

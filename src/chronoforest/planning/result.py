@@ -14,6 +14,7 @@ import numpy as np
 
 from chronoforest.errors import BadResult, CannotWrite, InvalidProblem
 from chronoforest.types import (
+    Certificate,
     FloatArray,
     JointRoute,
     Leg,
@@ -26,20 +27,6 @@ from chronoforest.types import (
 )
 
 FORMAT = "chronoforest-plan/1"
-
-
-@dataclass(frozen=True)
-class Certificate:
-    """What the evidence proves about the order, in steps (paper Theorem 1, Corollary 1).
-
-    bound: the order is at most this much worse than the best one, if the premises hold; margin: second-best
-    minus best order on the evidence; is_exact: the order is certified to be the best.
-    """
-
-    bound: float
-    margin: float
-    premises_hold: bool
-    is_exact: bool
 
 
 @dataclass(frozen=True)

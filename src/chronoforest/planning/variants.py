@@ -6,11 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from chronoforest.errors import InvalidParameter
-from chronoforest.planning.assembly import AssemblyParams
+from chronoforest.planning.shortening import AssemblyParams
 from chronoforest.routing.bridges import Closure, closure, direct
 from chronoforest.routing.budget import BudgetParams
+from chronoforest.routing.challenge import ChallengeParams
 from chronoforest.routing.solver import SolverParams
-from chronoforest.search.expand import SearchParams
+from chronoforest.search.expand import SearchModels, SearchParams
 from chronoforest.search.scoring import straight_ranking
 from chronoforest.types import FloatArray
 
@@ -23,52 +24,44 @@ class PlannerParams:
 
     Beyond the window in which its calibration trusts the distance, travel time is a chain over landmarks;
     they lie `landmark_spacing` of the way covered within that window apart, 0 for the distance as learned.
-    A bridge that takes more than `doubt` times what the raw distance says looks like a detour; so does a
-    chain through other anchors from `chain_doubt` times on. A complete route is challenged by its own
-    detours, in at most `max_doubts` rounds for a link; and by orders that would be shorter if their detours
-    cost what the raw distance says and their unmet links `optimism` times that, in at most `max_challenges`
-    rounds for a link.
     Unless told otherwise, planning stops after `max_rounds` and `rounds_per_leg` for every leg beyond the
     first.
     """
 
     search: SearchParams = field(default_factory=SearchParams)
     budget: BudgetParams = field(default_factory=BudgetParams)
+    challenge: ChallengeParams = field(default_factory=ChallengeParams)
     solver: SolverParams = field(default_factory=SolverParams)
     assembly: AssemblyParams = field(default_factory=AssemblyParams)
     is_reversible: bool = True
     anchor_tolerance: float = 0.5
     stride: int = 5
     landmark_spacing: float = 0.16
-    optimism: float = 0.85
-    doubt: float = 1.1
-    chain_doubt: float = 1.02
-    max_doubts: int = 3
-    max_challenges: int = 3
     max_rounds: int = 60
     rounds_per_leg: int = 6
 
     def __post_init__(self) -> None:
-        if self.max_rounds < 1 or self.stride < 1 or self.max_challenges < 0:
+        if self.max_rounds < 1 or self.stride < 1:
             raise InvalidParameter(
-                "max_rounds and stride must be ≥ 1 and max_challenges ≥ 0, "
-                f"got {self.max_rounds}, {self.stride} and {self.max_challenges}"
+                f"max_rounds and stride must be ≥ 1, got {self.max_rounds} and {self.stride}"
             )
         if not 0.0 <= self.landmark_spacing <= 1.0:
             raise InvalidParameter(
                 f"landmark_spacing must lie in [0, 1], 0 for no landmarks, got {self.landmark_spacing}"
             )
-        if not 0.0 < self.optimism <= 1.0:
-            raise InvalidParameter(f"optimism must lie in (0, 1], got {self.optimism}")
 
 
 @dataclass(frozen=True)
 class Variant:
-    """An ablation as a value: what it changes in the parameters, the sampler, the matrix and the budget."""
+    """An ablation as a value: what it changes in the parameters, the models, the matrix and the budget.
+
+    adapt: parameters to parameters; equip: models to models, for example with another guidance; chained:
+    direct costs to the costs that routes are solved on.
+    """
 
     adapt: Callable[[PlannerParams], PlannerParams] = lambda params: params
-    guidance: dict[str, str] = field(default_factory=dict)
-    hops: Callable[[FloatArray], Closure] = closure
+    equip: Callable[[SearchModels], SearchModels] = lambda models: models
+    chained: Callable[[FloatArray], Closure] = closure
     is_exhaustive: bool = False
     fixes_order: bool = False
     needs_order: bool = False
@@ -76,6 +69,10 @@ class Variant:
 
 def _searching(**changes: object) -> Callable[[PlannerParams], PlannerParams]:
     return lambda params: replace(params, search=replace(params.search, **changes))  # type: ignore[arg-type]
+
+
+def _guided(**changes: str) -> Callable[[SearchModels], SearchModels]:
+    return lambda models: replace(models, sampler=models.sampler.guided_by(**changes))
 
 
 def _single(params: PlannerParams) -> PlannerParams:
@@ -93,8 +90,8 @@ VARIANTS: dict[str, Variant] = {
     "graph-fixed": Variant(needs_order=True),
     "exhaustive": Variant(is_exhaustive=True),
     "reversed-trees": Variant(lambda params: replace(params, is_reversible=True)),
-    "direct-matrix": Variant(hops=direct),
+    "direct-matrix": Variant(chained=direct),
     "no-landmarks": Variant(lambda params: replace(params, landmark_spacing=0.0)),
-    "noisy-injection": Variant(guidance={"inject": "noisy"}),
-    "sparse-guidance": Variant(guidance={"spread": "sparse"}),
+    "noisy-injection": Variant(equip=_guided(inject="noisy")),
+    "sparse-guidance": Variant(equip=_guided(spread="sparse")),
 }

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import torch
 
@@ -12,9 +14,8 @@ from chronoforest.execution.route import ExecutionParams
 from chronoforest.models.store import Models, distance_file, load_models, trained_window
 from chronoforest.models.train import pick_device
 from chronoforest.planning.planner import Planner
-from chronoforest.planning.result import PlanResult
 from chronoforest.presets.named import Preset, get_preset
-from chronoforest.types import Problem, Tracker
+from chronoforest.types import Tracker
 
 
 class PresetPlanner(Planner):
@@ -45,12 +46,12 @@ class PresetPlanner(Planner):
         """How plans are followed."""
         return self.preset.execution
 
-    def plan(self, problem: Problem, **options: Any) -> PlanResult:
-        """`Planner.plan`, on this planner's number of threads."""
+    @contextmanager
+    def _computing(self) -> Iterator[None]:
         before = torch.get_num_threads()
         torch.set_num_threads(self.num_threads)
         try:
-            return super().plan(problem, **options)
+            yield
         finally:
             torch.set_num_threads(before)
 

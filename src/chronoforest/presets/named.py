@@ -14,9 +14,10 @@ from chronoforest.models.sampler import SamplerParams
 from chronoforest.models.store import tracker_file
 from chronoforest.models.tracking.regression import TrackerParams
 from chronoforest.models.train import TrainParams
-from chronoforest.planning.assembly import AssemblyParams
-from chronoforest.planning.planner import PlannerParams
+from chronoforest.planning.shortening import AssemblyParams
+from chronoforest.planning.variants import PlannerParams
 from chronoforest.presets.files import overlay, read_preset_file
+from chronoforest.routing.challenge import ChallengeParams
 
 WEIGHTS = Path(__file__).parents[1] / "weights"
 RUNS = Path("runs")
@@ -62,7 +63,9 @@ class Preset:
         return replace(
             self,
             sampler=replace(self.sampler, num_steps=8),
-            planner=replace(self.planner, search=search, max_doubts=0),
+            planner=replace(
+                self.planner, search=search, challenge=replace(self.planner.challenge, max_doubts=0)
+            ),
         )
 
 
@@ -75,7 +78,9 @@ ANT_MODELS = ModelParams(
 )
 """The ant's motors say little about where it goes, so its distance takes what a step moved as the action."""
 
-ANT_PLANNER = PlannerParams(assembly=AssemblyParams(keep_margin=1.5), doubt=1.3, max_challenges=1)
+ANT_PLANNER = PlannerParams(
+    assembly=AssemblyParams(keep_margin=1.5), challenge=ChallengeParams(doubt=1.3, max_challenges=1)
+)
 """Walls flip the ant, so its plans keep more room. It strays more than the point, and so does its distance: a
 bridge is a detour later, and fewer challenges pay."""
 
@@ -103,7 +108,13 @@ def _in_its_world(preset: Preset) -> Preset:
         goals=GoalParams(future_share=0.55, current_share=0.1),
     )
     search = replace(preset.planner.search, uncertainty_weight=10.0)
-    planner = replace(preset.planner, search=search, is_reversible=False, landmark_spacing=0.0, doubt=2.0)
+    planner = replace(
+        preset.planner,
+        search=search,
+        challenge=replace(preset.planner.challenge, doubt=2.0),
+        is_reversible=False,
+        landmark_spacing=0.0,
+    )
     return replace(preset, models=models, planner=planner)
 
 

@@ -302,11 +302,11 @@ def _search_settings(found: Statistics) -> Iterator[tuple[str, Value, str]]:
     yield "planner.anchor_tolerance", 0.45 * room, "0.45 × the room"
     if not found.is_reversible:
         yield "planner.landmark_spacing", 0.0, "far distances over landmarks are for ways that lead back"
-        yield "planner.doubt", 1.2, "without landmarks a longer bridge is more often no detour"
-        yield "planner.optimism", 0.75, "and a link more often shorter than it looks"
+        yield "planner.challenge.doubt", 1.2, "without landmarks a longer bridge is more often no detour"
+        yield "planner.challenge.optimism", 0.75, "and a link more often shorter than it looks"
     if found.is_one_way:
-        yield "planner.max_doubts", 1, "one-way: what looks like a detour mostly is the way"
-        yield "planner.max_challenges", 3, "so a complete route is challenged less"
+        yield "planner.challenge.max_doubts", 1, "one-way: what looks like a detour mostly is the way"
+        yield "planner.challenge.max_challenges", 3, "so a complete route is challenged less"
     yield "planner.search.meeting_radius", EXEC_SCALE * 1.2 * found.stride, "1.2 frames, in d_exec = 0.2 d"
     yield "planner.search.uncertainty_weight", 10.0 if found.has_luck else 0.1, _luck_reason(found)
     yield "planner.search.junction.scales", (push, 0.0), "1.35 × what a segment covers, and unguided"

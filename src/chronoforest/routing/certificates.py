@@ -2,42 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from chronoforest.routing.bridges import Bridges, closure
 from chronoforest.routing.solver import best_two_costs
-from chronoforest.types import Calibration, FloatArray, JointRoute, Pair, Problem
-
-
-@dataclass(frozen=True)
-class RouteCertificate:
-    """How far a route may be above the best one, in steps, if the calibration holds (Assumptions 1–3).
-
-    closure_error: the worst error of a closure entry a route could use (eq. 20, 21).
-    bound: (K + M) · closure_error (Theorem 1, eq. 22).
-    margin: cost of the second-best route minus the best one's on the estimated closure (eq. 26).
-    uncertified: the pairs without a witness within τ (eq. 15 fails for them).
-    is_best_estimate: the route is a minimiser of the estimated costs (eq. 6); False when K > 12, where
-    that cannot be checked.
-    """
-
-    closure_error: float
-    bound: float
-    margin: float
-    uncertified: tuple[Pair, ...]
-    is_best_estimate: bool
-
-    @property
-    def premises_hold(self) -> bool:
-        """Whether eq. 15 holds for every pair and the route minimises eq. 6."""
-        return not self.uncertified and self.is_best_estimate and bool(np.isfinite(self.bound))
-
-    @property
-    def is_exact(self) -> bool:
-        """Whether the route is certainly the best one (eq. 31)."""
-        return self.premises_hold and self.bound < self.margin
+from chronoforest.types import Calibration, Certificate, FloatArray, JointRoute, Pair, Problem
 
 
 def width(gap: float, calibration: Calibration) -> float:
@@ -58,23 +27,22 @@ def link_error(gap: float, calibration: Calibration, certified_gap: float) -> fl
 
 def certify(
     route: JointRoute, bridges: Bridges, problem: Problem, calibration: Calibration, certified_gap: float
-) -> RouteCertificate:
+) -> Certificate:
     """Theorem 1 and Corollary 1 for the estimated costs.
 
     The paper states both for the unknown best route and its unknown chains. Here the errors are bounded
     for every pair, so that the same inequalities hold with the estimated margin: no route π is overrated
     by more than the bound, J*(π) ≤ J_t(π) ≤ J*(π) + bound.
     """
-    all_hop = closure(bridges.cost)
-    error = closure_error(bridges, problem, calibration, certified_gap)
-    best, second = best_two_costs(all_hop.cost, problem)
-    return RouteCertificate(
-        closure_error=error,
-        bound=(problem.num_waypoints + problem.num_agents) * error,
-        margin=second - best if np.isfinite(best) else float("nan"),
-        uncertified=_uncertified(bridges, certified_gap),
-        is_best_estimate=route.cost(all_hop.cost) <= best * (1 + 1e-9),
-    )
+    all_hop = closure(bridges.cost).cost
+    best, second = best_two_costs(all_hop, problem)
+    num_legs = problem.num_waypoints + problem.num_agents
+    bound = num_legs * closure_error(bridges, problem, calibration, certified_gap)
+    margin = second - best if np.isfinite(best) else float("nan")
+    is_best_estimate = route.cost(all_hop) <= best * (1 + 1e-9)  # never when K > 12: best is unknown
+    is_certified = not uncertified_links(bridges, certified_gap) and bool(np.isfinite(bound))
+    premises_hold = is_certified and is_best_estimate
+    return Certificate(bound, margin, premises_hold, is_exact=premises_hold and bound < margin)
 
 
 def closure_error(
@@ -99,7 +67,8 @@ def _link_errors(bridges: Bridges, calibration: Calibration, certified_gap: floa
     return errors
 
 
-def _uncertified(bridges: Bridges, certified_gap: float) -> tuple[Pair, ...]:
+def uncertified_links(bridges: Bridges, certified_gap: float) -> tuple[Pair, ...]:
+    """The links without a witness within τ, for which eq. 15 fails."""
     return tuple(p for p in _possible_links(bridges) if bridges.smallest_gap(p) > certified_gap)
 
 

@@ -2,6 +2,7 @@
 
 from chronoforest.types.evidence import (
     Calibration,
+    Certificate,
     Evidence,
     Leg,
     Meeting,
@@ -23,9 +24,12 @@ from chronoforest.types.problems import (
 from chronoforest.types.protocols import (
     Density,
     Distance,
+    PlanningModels,
     Query,
+    RoundObserver,
     RouteSolver,
     Sampler,
+    SnapshotObserver,
     StopCriterion,
     Tracker,
 )
@@ -33,6 +37,7 @@ from chronoforest.types.protocols import (
 __all__ = [
     "BoolArray",
     "Calibration",
+    "Certificate",
     "Density",
     "Distance",
     "Evidence",
@@ -43,13 +48,16 @@ __all__ = [
     "Meeting",
     "Pair",
     "Plan",
+    "PlanningModels",
     "Problem",
     "Query",
+    "RoundObserver",
     "RoundStats",
     "RouteSolver",
     "Sampler",
     "ScalarOrArray",
     "Snapshot",
+    "SnapshotObserver",
     "StopCriterion",
     "Support",
     "Tracker",

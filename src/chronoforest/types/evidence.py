@@ -98,6 +98,21 @@ class RoundStats:
 
 
 @dataclass(frozen=True)
+class Certificate:
+    """What the evidence proves about an order, in steps (paper Theorem 1, Corollary 1).
+
+    bound: the order is at most this much worse than the best one, if the premises hold; margin: second-best
+    minus best order on the evidence; premises_hold: every pair has a witness within τ and the order is the
+    best on the evidence (eq. 15, 6); is_exact: the order is certified to be the best (eq. 31).
+    """
+
+    bound: float
+    margin: float
+    premises_hold: bool
+    is_exact: bool
+
+
+@dataclass(frozen=True)
 class Calibration:
     """How far the learned distance may be trusted, measured on dataset episodes and stored with it.
 

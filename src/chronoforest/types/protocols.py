@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chronoforest.types.evidence import RoundStats
+from chronoforest.types.evidence import Calibration, RoundStats
+from chronoforest.types.pictures import Snapshot, Support
 from chronoforest.types.problems import BoolArray, FloatArray, JointRoute, Problem
 
 
@@ -76,6 +77,44 @@ class Sampler(Protocol):
         """[n, horizon + 1, 2] world units, ordered outward from the boundary frame in row 0."""
         ...
 
+    def guided_by(self, **changes: Any) -> Sampler:
+        """The same sampler with other guidance settings; those it does not have are refused."""
+        ...
+
+
+class PlanningModels(Protocol):
+    """The learned models a planner needs."""
+
+    @property
+    def sampler(self) -> Sampler:
+        """Generates segments."""
+        ...
+
+    @property
+    def distance(self) -> Distance:
+        """Tells travel time."""
+        ...
+
+    @property
+    def density(self) -> Density:
+        """Tells where recordings went."""
+        ...
+
+    @property
+    def calibration(self) -> Calibration:
+        """Tells how far the distance may be trusted."""
+        ...
+
+    @property
+    def support(self) -> Support:
+        """The supported region, for pictures."""
+        ...
+
+    @property
+    def step_length(self) -> float:
+        """World units that hardly any recording exceeded in one step."""
+        ...
+
 
 class Tracker(Protocol):
     """Turns an observation and a relative subgoal into an action."""
@@ -99,3 +138,10 @@ class StopCriterion(Protocol):
     def __call__(self, rounds: Sequence[RoundStats]) -> bool:
         """True to stop before the next round."""
         ...
+
+
+RoundObserver = Callable[[RoundStats, Problem], None]
+"""Sees what every round did."""
+
+SnapshotObserver = Callable[[Snapshot], None]
+"""Sees what the search looks like before the first round and after every one."""

@@ -11,9 +11,8 @@ import numpy as np
 
 from chronoforest.envs.mazes import CELL_SIZE
 from chronoforest.envs.tasks import WORLDS
-from chronoforest.planning.closed_loop import PlanningModels
 from chronoforest.planning.variants import VARIANTS
-from chronoforest.types import FloatArray
+from chronoforest.types import FloatArray, PlanningModels
 from chronoforest.view.requests import MAX_AGENTS, MAX_ANCHORS, MAX_SEED
 
 LONGEST_SIDE = 640

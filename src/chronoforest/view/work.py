@@ -10,8 +10,9 @@ from typing import Any, cast
 
 from chronoforest.execution.outing import Guide, walk_plan
 from chronoforest.execution.rollout import Rollout
-from chronoforest.planning.planner import ForestMemory, MaxRounds, Planner
+from chronoforest.planning.planner import MaxRounds, Planner
 from chronoforest.planning.result import PlanResult
+from chronoforest.search.memory import ForestMemory
 from chronoforest.types import Problem, Snapshot
 from chronoforest.view.jobs import Desk, Work
 from chronoforest.view.requests import PlanRequest

@@ -18,7 +18,6 @@ from chronoforest.bench.references import geodesics
 from chronoforest.bench.suites import Case
 from chronoforest.bench.trials import Trial, run_case, task_problem
 from chronoforest.envs.mazes import Maze
-from chronoforest.planning.variants import VARIANTS
 from chronoforest.types import FloatArray, Query
 
 if TYPE_CHECKING:
@@ -61,7 +60,7 @@ def run_injection(case: Case, planner: PresetPlanner) -> Trial:
 
 def _sample(case: Case, planner: PresetPlanner) -> Trial:
     problem = task_problem(case)
-    sampler = planner.models.sampler.guided_by(**VARIANTS[case.variant].guidance)
+    sampler = planner.prepared(case.variant).models.sampler
     query = Query(
         boundary=np.repeat(problem.starts, NUM_SEGMENTS, axis=0),
         target=np.repeat(problem.goals, NUM_SEGMENTS, axis=0),

@@ -14,8 +14,8 @@ import numpy as np
 
 from chronoforest.bench.paper.exhibits import Panel, Way
 from chronoforest.bench.paper.hamiltonian import leg_path
-from chronoforest.planning.assembly import resample
 from chronoforest.planning.result import PlanResult
+from chronoforest.planning.shortening import resample
 from chronoforest.types import FloatArray, Problem, Snapshot, Support
 
 NUM_MOMENTS = 6

@@ -19,10 +19,19 @@ from chronoforest.bench.references import geodesic_matrix
 from chronoforest.bench.suites import open_cells
 from chronoforest.bench.trials import Trial
 from chronoforest.envs.mazes import CELL_SIZE, Maze, cell_centre, segments_hit_boxes
-from chronoforest.planning.planner import ForestMemory, PlanningModels
+from chronoforest.search.memory import ForestMemory
 from chronoforest.search.scoring import bridge_cost
 from chronoforest.search.tree import Forest, Tree
-from chronoforest.types import BoolArray, Calibration, Distance, FloatArray, IntArray, Problem, RoundStats
+from chronoforest.types import (
+    BoolArray,
+    Calibration,
+    Distance,
+    FloatArray,
+    IntArray,
+    PlanningModels,
+    Problem,
+    RoundStats,
+)
 
 
 class Growth(ForestMemory):

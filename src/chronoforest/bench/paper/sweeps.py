@@ -26,7 +26,7 @@ SWEEPS: dict[str, tuple[str, tuple[float, ...]]] = {
     "denoising steps": ("sampler.num_steps", (5, 10, 20, 50)),
     "α": ("calibration.alpha", (0.0, 0.0005, 0.002, 0.005)),
     "λ": ("search.uncertainty_weight", (0.0, 0.1, 1.0, 10.0)),
-    "challenges of a link": ("max_challenges", (0, 1, 8)),
+    "challenges of a link": ("challenge.max_challenges", (0, 1, 8)),
 }
 """What is swept: the parameter's name for `changes`, and its values."""
 

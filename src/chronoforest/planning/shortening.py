@@ -1,0 +1,194 @@
+"""Shorter paths: cut corners where the data supports it, keep room to its edge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from chronoforest.errors import InvalidParameter
+from chronoforest.types import (
+    BoolArray,
+    Density,
+    Distance,
+    FloatArray,
+    IntArray,
+)
+
+_FORBIDDEN = 1e6
+
+
+@dataclass(frozen=True)
+class AssemblyParams:
+    """Post-processing, in world units.
+
+    keep_margin: the room to the edge of the data's support that a path tries to keep; crowding: how much
+    more a unit costs at that edge than with room to spare; edge: the room every cut must leave, unless the
+    way it replaces had less; longest_cut: of a corner; largest_turn: degrees between a cut and the path where
+    it leaves and joins it, so that no cut runs against recorded motion; tube_width, tube_step: how far and
+    how finely a point may move sideways; slack: a cut may take this much longer, by the temporal distance,
+    than the way it replaces; timing_hop: over which travel time is measured; worth_building: another meeting
+    of a pair is tried when the trees reach it in this share of the time.
+    """
+
+    spacing: float = 0.25
+    keep_margin: float = 1.1
+    crowding: float = 4.0
+    edge: float = 0.2
+    longest_cut: float = 16.0
+    largest_turn: float = 180.0
+    tube_width: float = 1.2
+    tube_step: float = 0.1
+    num_passes: int = 3
+    slack: float = 1.1
+    timing_hop: float = 4.0
+    worth_building: float = 0.98
+
+    def __post_init__(self) -> None:
+        sizes = (self.spacing, self.keep_margin, self.tube_step, self.longest_cut)
+        if min(sizes) <= 0:
+            raise InvalidParameter(
+                f"spacing, keep_margin, tube_step and longest_cut must be positive, got {sizes}"
+            )
+        if self.crowding < 0:
+            raise InvalidParameter(f"crowding must not be negative, got {self.crowding}")
+
+
+def travel_time(path: FloatArray, distance: Distance, params: AssemblyParams) -> float:
+    """Steps along a path [t, 2]: the temporal distance summed over hops of `timing_hop` units."""
+    codes = distance.encode(resample(path, params.timing_hop))
+    return float(distance.between(codes[:-1], codes[1:]).sum())
+
+
+def shorten(path: FloatArray, density: Density, distance: Distance, params: AssemblyParams) -> FloatArray:
+    """A shorter way with the same ends and room around it, by density and temporal distance alone."""
+    path = cut_corners(resample(path, 2 * params.spacing), density, distance, params)
+    for _ in range(params.num_passes):
+        path = settle(resample(path, 2 * params.spacing), density, params)
+    path = cut_corners(resample(path, 2 * params.spacing), density, distance, params)
+    return resample(path, params.spacing)
+
+
+def resample(path: FloatArray, spacing: float) -> FloatArray:
+    """The same polyline with points at most `spacing` apart; ends are kept."""
+    hops = np.linalg.norm(np.diff(path, axis=0), axis=1)
+    keep = np.concatenate([[True], hops > 1e-9])
+    path, along = path[keep], np.concatenate([[0.0], np.cumsum(hops[hops > 1e-9])])
+    if len(path) == 1:
+        return path
+    ticks = np.linspace(0.0, along[-1], max(2, int(np.ceil(along[-1] / spacing)) + 1))
+    return np.stack([np.interp(ticks, along, path[:, k]) for k in range(path.shape[1])], axis=1)
+
+
+def cut_corners(path: FloatArray, density: Density, distance: Distance, params: AssemblyParams) -> FloatArray:
+    """The cheapest way over the path's own points [n, 2] along chords the data supports.
+
+    A chord must stay inside the support (or no farther outside than the way it replaces), go with recorded
+    motion where directions matter, and must not take longer by the temporal distance; its price is its
+    length, dearer where room is short.
+    """
+    if len(path) < 3:
+        return path
+    rows, columns = np.triu_indices(len(path), k=1)
+    short = np.linalg.norm(path[rows] - path[columns], axis=1) <= params.longest_cut
+    rows, columns = rows[short], columns[short]
+    room, is_open = _along_chords(path[rows], path[columns], density, params)
+    least = _least_between(density.margin(path))[rows, columns]
+    is_open &= room.min(axis=1) >= np.minimum(least, params.edge) - 1e-6
+    is_open &= _is_no_detour(path, rows, columns, distance, params.slack)
+    is_open &= _is_onward(path, rows, columns, params.largest_turn)
+    is_open |= columns == rows + 1
+    rows, columns, room = rows[is_open], columns[is_open], room[is_open]
+    length = np.linalg.norm(path[rows] - path[columns], axis=1)
+    return path[_cheapest_links(len(path), rows, columns, length * _price(room, params).mean(axis=1))]
+
+
+def settle(path: FloatArray, density: Density, params: AssemblyParams) -> FloatArray:
+    """Move every inner point sideways to the cheapest polyline: length, dearer where room is short."""
+    if len(path) < 3:
+        return path
+    tangent = path[2:] - path[:-2]
+    tangent /= np.linalg.norm(tangent, axis=1, keepdims=True) + 1e-9
+    normal = np.stack([-tangent[:, 1], tangent[:, 0]], axis=1)
+    offsets = np.arange(-params.tube_width, params.tube_width + 1e-9, params.tube_step)
+    inner = path[1:-1, None] + offsets[None, :, None] * normal[:, None]
+    ends = np.repeat(path[[0, -1], None], len(offsets), axis=1)
+    places = np.concatenate([ends[:1], inner, ends[1:]])
+    room = density.margin(places)
+    price = _price(room, params)
+    price[1:-1][room[1:-1] <= 0] = _FORBIDDEN
+    return _cheapest_chain(places, price)
+
+
+def _least_between(values: FloatArray) -> FloatArray:
+    """[n, n]: the least of values[i..j] for i ≤ j."""
+    table = np.where(np.tri(len(values), k=-1, dtype=bool), np.inf, values[None, :])
+    return np.minimum.accumulate(table, axis=1)
+
+
+def _along_chords(
+    starts: FloatArray, ends: FloatArray, density: Density, params: AssemblyParams
+) -> tuple[FloatArray, BoolArray]:
+    """[c, samples] margin along straight chords, and [c] whether each goes with recorded motion."""
+    share = np.linspace(0.0, 1.0, max(3, int(params.longest_cut / (1.6 * params.spacing))))
+    moves = (ends - starts)[:, None]
+    places = starts[:, None] + share[None, :, None] * moves
+    return density.margin(places), np.asarray(density.follows(places, moves).all(axis=1))
+
+
+def _price(room: FloatArray, params: AssemblyParams) -> FloatArray:
+    """What a unit costs with so much room to the edge of the support: 1 with enough of it."""
+    return 1.0 + params.crowding * np.maximum(0.0, 1.0 - room / params.keep_margin)
+
+
+def _is_no_detour(
+    path: FloatArray, rows: IntArray, columns: IntArray, distance: Distance, slack: float
+) -> BoolArray:
+    """[c]: the chord takes no longer than the way along the path, in steps."""
+    codes = distance.encode(path)
+    clock = np.concatenate([[0.0], np.cumsum(distance.between(codes[:-1], codes[1:]))])
+    straight = distance.between(codes[rows], codes[columns])
+    return np.asarray(straight <= slack * (clock[columns] - clock[rows]))
+
+
+def _is_onward(path: FloatArray, rows: IntArray, columns: IntArray, largest_turn: float) -> BoolArray:
+    """[c]: the chord leaves and joins the path at no more than `largest_turn` degrees from its direction."""
+    tangent, chord = np.gradient(path, axis=0), path[columns] - path[rows]
+    tangent /= np.linalg.norm(tangent, axis=1, keepdims=True) + 1e-9
+    chord /= np.linalg.norm(chord, axis=1, keepdims=True) + 1e-9
+    least = np.cos(np.radians(largest_turn)) - 1e-6
+    leaves, joins = ((tangent[ends] * chord).sum(axis=1) >= least for ends in (rows, columns))
+    return np.asarray(leaves & joins)
+
+
+def _cheapest_links(count: int, rows: IntArray, columns: IntArray, cost: FloatArray) -> list[int]:
+    """Indices of the cheapest way from point 0 to point count − 1 over links row → column, row < column."""
+    best = np.full(count, np.inf)
+    best[0] = 0.0
+    came = np.zeros(count, dtype=np.int64)
+    order = np.argsort(columns, kind="stable")
+    bounds = np.searchsorted(columns[order], np.arange(count + 1))
+    for column in range(1, count):
+        links = order[bounds[column] : bounds[column + 1]]
+        total = best[rows[links]] + cost[links]
+        winner = int(np.argmin(total))
+        best[column], came[column] = total[winner], rows[links[winner]]
+    chain = [count - 1]
+    while chain[-1] > 0:
+        chain.append(int(came[chain[-1]]))
+    return chain[::-1]
+
+
+def _cheapest_chain(places: FloatArray, price: FloatArray) -> FloatArray:
+    """Viterbi over one place per row: places [n, o, 2], price [n, o] → [n, 2]."""
+    total = np.zeros(places.shape[1])
+    came: list[IntArray] = []
+    for k in range(1, len(places)):
+        hop = np.linalg.norm(places[k - 1][:, None] - places[k][None, :], axis=2)
+        cost = total[:, None] + hop * 0.5 * (price[k - 1][:, None] + price[k][None, :])
+        came.append(np.argmin(cost, axis=0))
+        total = cost.min(axis=0)
+    choice = [int(np.argmin(total))]
+    for back in reversed(came):
+        choice.append(int(back[choice[-1]]))
+    return places[np.arange(len(places)), choice[::-1]]
