@@ -5,6 +5,7 @@ import pytest
 from fakes import BLOCK, SPEED, EuclideanDistance, SquareDensity, make_planner, scattered_problem
 
 from chronoforest.errors import InvalidParameter
+from chronoforest.planning import assembly
 from chronoforest.planning.assembly import Bridge, Walkways, bridge_path, joined, make_plan
 from chronoforest.planning.closed_loop import ClosedLoop
 from chronoforest.planning.shortening import (
@@ -279,9 +280,7 @@ def straight_bridge(length):
 def test_another_meeting_is_built_only_if_the_trees_reach_it_clearly_sooner(monkeypatch):
     """Every bridge built here is shorter than the one before, so that only the threshold can refuse it."""
     lengths = iter([9.0, 8.0, 7.0])
-    monkeypatch.setattr(
-        "chronoforest.planning.assembly.build_bridge", lambda *_: straight_bridge(next(lengths))
-    )
+    monkeypatch.setattr(assembly, "build_bridge", lambda *_: straight_bridge(next(lengths)))
     forest, meeting = two_trees()
     walkways = Walkways(SquareDensity(), DISTANCE, replace(PARAMS, worth_building=0.95), is_reversible=True)
     built = [walkways.realise(forest, replace(meeting, cost=cost)) for cost in (100.0, 96.0, 94.0, 90.0)]
@@ -291,9 +290,7 @@ def test_another_meeting_is_built_only_if_the_trees_reach_it_clearly_sooner(monk
 
 def test_a_bridge_that_turns_out_longer_is_forgotten(monkeypatch):
     lengths = iter([5.0, 5.0, 4.0])
-    monkeypatch.setattr(
-        "chronoforest.planning.assembly.build_bridge", lambda *_: straight_bridge(next(lengths))
-    )
+    monkeypatch.setattr(assembly, "build_bridge", lambda *_: straight_bridge(next(lengths)))
     forest, meeting = two_trees()
     walkways = Walkways(SquareDensity(), DISTANCE, PARAMS, is_reversible=True)
     built = [walkways.realise(forest, replace(meeting, cost=cost)) for cost in (100.0, 50.0, 25.0)]
@@ -310,9 +307,7 @@ class SlowStarts(EuclideanDistance):
 
 def test_the_pace_is_not_taken_from_a_bridge_too_short_to_be_timed(monkeypatch):
     lengths = iter([1e-6, 8.0, 6.0])
-    monkeypatch.setattr(
-        "chronoforest.planning.assembly.build_bridge", lambda *_: straight_bridge(next(lengths))
-    )
+    monkeypatch.setattr(assembly, "build_bridge", lambda *_: straight_bridge(next(lengths)))
     forest, meeting = two_trees()
     walkways = Walkways(SquareDensity(), SlowStarts(), PARAMS, is_reversible=False)
     tiny, first, second = (

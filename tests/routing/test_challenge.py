@@ -19,7 +19,7 @@ OTHER = JointRoute(((START, SECOND, FIRST, GOAL),))
 
 
 def matrix(**links):
-    """[4, 4] costs, both ways, of links written as s1=10: start to first waypoint; infinite where not given."""
+    """[4, 4] costs, both ways, of links such as s1=10, start to first waypoint; infinite where not given."""
     rows = {"s": START, "1": FIRST, "2": SECOND, "g": GOAL}
     cost = np.full((4, 4), np.inf)
     np.fill_diagonal(cost, 0.0)
