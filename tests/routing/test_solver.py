@@ -8,7 +8,6 @@ from chronoforest.errors import InvalidParameter, InvalidProblem
 from chronoforest.routing.solver import (
     AutoSolver,
     FixedOrder,
-    SolverParams,
     check_route,
     order_from_names,
     second_best_margin,
@@ -17,7 +16,7 @@ from chronoforest.routing.solver import (
 )
 from chronoforest.types import FloatArray, JointRoute, Problem
 
-FEW_ITERATIONS = SolverParams(num_iterations=50)
+FEW_ITERATIONS = 50
 INSTANCES = [(seed, 1 + seed % 3, seed // 3 % 6, seed % 2 == 0) for seed in range(200)]
 
 
@@ -69,7 +68,7 @@ def test_an_idle_agent_goes_home_and_its_way_home_is_counted(max_exact: int) -> 
     cost = np.full((5, 5), 100.0)
     cost[0, 2], cost[2, 3], cost[0, 3] = 1.0, 1.0, 1.0
     cost[1, 2], cost[2, 4], cost[1, 4] = 10.0, 10.0, 90.0
-    route = AutoSolver(SolverParams(max_exact=max_exact))(cost, problem, None)
+    route = AutoSolver(max_exact=max_exact)(cost, problem, None)
     assert route.named(problem) == [["S1", "G1"], ["S2", "W1", "G2"]]
 
 
@@ -77,16 +76,16 @@ def test_an_idle_agent_goes_home_and_its_way_home_is_counted(max_exact: int) -> 
 @pytest.mark.parametrize("is_symmetric", [True, False])
 def test_pyvrp_beats_nearest_neighbour_at_thirty_waypoints(num_agents: int, is_symmetric: bool) -> None:
     problem, cost = instance(7, num_agents, 30, is_symmetric)
-    route = AutoSolver(SolverParams(num_iterations=200))(cost, problem, None)
+    route = AutoSolver(num_iterations=200)(cost, problem, None)
     check_route(route, problem)
     assert route.cost(cost) <= nearest_neighbour(cost, problem).cost(cost)
 
 
 def test_pyvrp_from_a_previous_route_is_never_worse_than_it() -> None:
     problem, cost = instance(11, 2, 30, True)
-    good = solve_pyvrp(cost, problem, None, SolverParams(num_iterations=300))
+    good = solve_pyvrp(cost, problem, None, num_iterations=300)
     for previous in (good, nearest_neighbour(cost, problem)):
-        warm = solve_pyvrp(cost, problem, previous, SolverParams(num_iterations=1, seed=3))
+        warm = solve_pyvrp(cost, problem, previous, num_iterations=1, seed=3)
         assert warm.cost(cost) <= previous.cost(cost)
 
 
@@ -105,7 +104,7 @@ def test_a_tie_keeps_the_previous_route() -> None:
 @pytest.mark.parametrize("max_exact", [0, 10])
 def test_unreachable_costs_still_give_a_route_with_the_fewest_unreachable_legs(max_exact: int) -> None:
     problem = make_problem(1, 2)
-    solver = AutoSolver(SolverParams(max_exact=max_exact, num_iterations=50))
+    solver = AutoSolver(max_exact=max_exact, num_iterations=50)
     cost = np.full((4, 4), np.inf)
     check_route(solver(cost, problem, None), problem)
     cost[0, 2], cost[2, 1] = 1000.0, 1000.0
@@ -115,9 +114,7 @@ def test_unreachable_costs_still_give_a_route_with_the_fewest_unreachable_legs(m
 def test_all_zero_costs_are_solved() -> None:
     problem = make_problem(2, 3)
     for max_exact in (0, 10):
-        route = AutoSolver(SolverParams(max_exact=max_exact, num_iterations=20))(
-            np.zeros((7, 7)), problem, None
-        )
+        route = AutoSolver(max_exact=max_exact, num_iterations=20)(np.zeros((7, 7)), problem, None)
         check_route(route, problem)
 
 
@@ -165,4 +162,4 @@ def test_too_many_waypoints_for_the_exact_solver_names_the_alternative() -> None
 @pytest.mark.parametrize("values", [{"max_exact": 13}, {"num_iterations": 0}, {"seed": -4}])
 def test_parameters_out_of_range_are_refused_with_the_value(values: dict[str, int]) -> None:
     with pytest.raises(InvalidParameter, match=str(next(iter(values.values())))):
-        SolverParams(**values)
+        AutoSolver(**values)

@@ -20,8 +20,8 @@ _INTEGER_RANGE = 1e7  # PyVRP counts in integers; the largest cost becomes this
 
 
 @dataclass(frozen=True)
-class SolverParams:
-    """max_exact: most waypoints solved exactly; num_iterations, seed: PyVRP's effort and randomness.
+class AutoSolver:
+    """A `RouteSolver`: exact up to `max_exact` waypoints, PyVRP with `num_iterations` and `seed` beyond.
 
     The effort is a count and not a time, so that one seed gives one route on any machine.
     """
@@ -38,18 +38,11 @@ class SolverParams:
         if self.seed < 0:
             raise InvalidParameter(f"seed must be 0 or more, got {self.seed}")
 
-
-@dataclass(frozen=True)
-class AutoSolver:
-    """A `RouteSolver`: exact up to `max_exact` waypoints, PyVRP beyond."""
-
-    params: SolverParams = SolverParams()
-
     def __call__(self, cost: FloatArray, problem: Problem, previous: JointRoute | None) -> JointRoute:
         """Solve on the closure [A, A]."""
-        if problem.num_waypoints <= self.params.max_exact:
+        if problem.num_waypoints <= self.max_exact:
             return solve_exact(cost, problem, previous)
-        return solve_pyvrp(cost, problem, previous, self.params)
+        return solve_pyvrp(cost, problem, previous, self.num_iterations, self.seed)
 
 
 @dataclass(frozen=True)
@@ -98,7 +91,7 @@ def solve_exact(cost: FloatArray, problem: Problem, previous: JointRoute | None 
 
 
 def solve_pyvrp(
-    cost: FloatArray, problem: Problem, previous: JointRoute | None, params: SolverParams
+    cost: FloatArray, problem: Problem, previous: JointRoute | None, num_iterations: int, seed: int = 0
 ) -> JointRoute:
     """A good joint route on [A, A] for any K, never worse than `previous`, from which it starts.
 
@@ -108,8 +101,8 @@ def solve_pyvrp(
     finite = _capped(cost, problem)
     data = _vehicle_problem(finite, problem)
     warm = None if previous is None else _as_solution(previous, problem, data)
-    stop = MaxIterations(params.num_iterations)
-    result = pyvrp.solve(data, stop, params.seed, collect_stats=False, initial_solution=warm)
+    stop = MaxIterations(num_iterations)
+    result = pyvrp.solve(data, stop, seed, collect_stats=False, initial_solution=warm)
     return _prefer(previous, _as_route(result.best, problem), finite, problem)
 
 
