@@ -4,6 +4,8 @@ from fakes import BLOCK, SPEED, STRIDE, EuclideanDistance, SquareDensity, Straig
 
 from chronoforest.errors import InvalidParameter
 from chronoforest.search.junction import (
+    EXEC_SCALE,
+    NUM_TRIES,
     JunctionParams,
     Leaf,
     cluster,
@@ -21,9 +23,10 @@ def tree_at(*place, distance=None, is_incoming=False):
     return Tree(0, np.array(place, dtype=float), 12, distance or EuclideanDistance(), is_incoming)
 
 
-def looked_ahead(leaves, sampler=None, params=PARAMS, block=BLOCK, seed=0):
+def looked_ahead(leaves, sampler=None, params=PARAMS, density=None, seed=0):
     sampler = sampler or StraightSampler()
-    look_ahead(leaves, sampler, SquareDensity(block), HOP, params, np.random.default_rng(seed))
+    density = density or SquareDensity(BLOCK)
+    look_ahead(leaves, sampler, density, HOP, params, np.random.default_rng(seed))
     return sampler
 
 
@@ -56,22 +59,22 @@ def test_representatives_start_at_their_leaf_and_pass_every_test(is_incoming):
     start = np.repeat(tree.codes[:1], len(found), axis=0)
     way = tree.outward(start, found.tail_codes)
     np.testing.assert_allclose(found.cost, way)
-    assert (PARAMS.exec_scale * way >= PARAMS.progress).all()
+    assert (EXEC_SCALE * way >= PARAMS.progress).all()
     assert (found.mass >= 1).all()
     assert found.mass.sum() <= PARAMS.num_samples
 
 
 def test_lookaheads_do_not_return_to_their_own_prefix():
     tree = tree_at(10.0, 3.0)
-    looked_ahead([Leaf(tree, 0, np.array([[10.0, 12.0]]))], block=None)
+    looked_ahead([Leaf(tree, 0, np.array([[10.0, 12.0]]))], density=SquareDensity())
     rows = tree.promote(np.array([0]))
-    looked_ahead([Leaf(tree, int(row), tree.state[:1]) for row in rows], block=None, seed=1)
+    looked_ahead([Leaf(tree, int(row), tree.state[:1]) for row in rows], density=SquareDensity(), seed=1)
     found = tree.representatives
     assert len(found) > 0
     for node, tail in zip(found.node, found.tail_codes, strict=True):
         prefix = tree.frame_codes[tree.prefix_frames(int(node))]
         overlap = tree.outward_pairwise(prefix, tail[None]).min()
-        assert PARAMS.exec_scale * overlap >= PARAMS.overlap
+        assert EXEC_SCALE * overlap >= PARAMS.overlap
 
 
 def test_a_leaf_left_with_nothing_gets_another_try_and_the_others_do_not():
@@ -92,7 +95,7 @@ def test_a_leaf_left_with_nothing_gets_another_try_and_the_others_do_not():
 def test_a_leaf_from_which_nothing_survives_stays_without_representatives():
     tree = tree_at(3.0, 3.0)
     sampler = looked_ahead([Leaf(tree, 0, np.array([[9.0, 3.0]]))], StraightSampler(shortest=90, longest=90))
-    assert len(sampler.queries) == PARAMS.num_tries
+    assert len(sampler.queries) == NUM_TRIES
     assert len(tree.representatives) == 0
 
 
@@ -121,7 +124,7 @@ def test_clusters_by_complete_linkage_are_no_wider_than_the_cut():
     rng = np.random.default_rng(0)
     tree = tree_at(0.0, 0.0, distance=WindDistance())
     tails = rng.uniform(0.0, 10.0, (40, 2))
-    labels = cluster(tree, tails, PARAMS)
+    labels = cluster(tree, tails, PARAMS.cluster_cut, is_one_way=False)
     spread = tree.distance.pairwise(tails, tails)
     spread = np.maximum(spread, spread.T)
     is_together = labels[:, None] == labels[None]
@@ -131,7 +134,9 @@ def test_clusters_by_complete_linkage_are_no_wider_than_the_cut():
 
 @pytest.mark.parametrize("count", [0, 1])
 def test_fewer_than_two_endpoints_need_no_clustering(count):
-    assert len(cluster(tree_at(0.0, 0.0), np.zeros((count, 2)), PARAMS)) == count
+    assert (
+        len(cluster(tree_at(0.0, 0.0), np.zeros((count, 2)), PARAMS.cluster_cut, is_one_way=False)) == count
+    )
 
 
 def test_a_segment_is_unsupported_as_soon_as_one_frame_is():
@@ -153,9 +158,7 @@ def test_a_hop_longer_than_any_recording_is_a_jump():
     assert has_no_jump(np.stack([steady, torn]), 0.5 + 1e-9).tolist() == [True, False]
 
 
-@pytest.mark.parametrize(
-    "broken", [{"num_samples": 0}, {"num_tries": 0}, {"scales": ()}, {"scales": (-1.0,)}, {"exec_scale": 0.0}]
-)
+@pytest.mark.parametrize("broken", [{"num_samples": 0}, {"scales": ()}, {"scales": (-1.0,)}])
 def test_parameters_out_of_range_are_refused(broken):
     with pytest.raises(InvalidParameter, match="got"):
         JunctionParams(**broken)
@@ -189,12 +192,13 @@ def test_where_ways_are_one_way_only_the_direction_of_travel_must_be_continuous(
 
     for is_one_way in (False, True):
         tree = tree_at(10.0, 3.0, distance=OneWayDistance(), is_incoming=is_incoming)
-        looked_ahead([Leaf(tree, 0, np.array([[12.0, 3.0]]))], Along(), JunctionParams(is_one_way=is_one_way))
+        density = SquareDensity(BLOCK, is_one_way)
+        looked_ahead([Leaf(tree, 0, np.array([[12.0, 3.0]]))], Along(), density=density)
         assert (len(tree.representatives) > 0) == is_one_way
 
 
 def test_endpoints_along_one_lane_are_one_cluster_where_ways_are_one_way():
     tree = tree_at(0.0, 0.0, distance=OneWayDistance())
     tails = np.array([[5.0, 0.0], [5.5, 0.0], [6.0, 0.0]])
-    assert len(set(cluster(tree, tails, JunctionParams()))) == 3
-    assert len(set(cluster(tree, tails, JunctionParams(is_one_way=True)))) == 1
+    assert len(set(cluster(tree, tails, PARAMS.cluster_cut, is_one_way=False))) == 3
+    assert len(set(cluster(tree, tails, PARAMS.cluster_cut, is_one_way=True))) == 1

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chronoforest.errors import InvalidParameter
-from chronoforest.search.junction import JunctionParams, Leaf, look_ahead
+from chronoforest.search.junction import EXEC_SCALE, JunctionParams, Leaf, look_ahead
 from chronoforest.search.meeting import Frames, meet
 from chronoforest.search.scoring import Ranking, bridge_cost, rank_leaves, temporal_ranking
 from chronoforest.search.tree import Forest, Tree
@@ -55,7 +55,7 @@ class SearchParams:
     @property
     def meeting_steps(self) -> float:
         """The meeting radius in steps of d."""
-        return self.meeting_radius / self.junction.exec_scale
+        return self.meeting_radius / EXEC_SCALE
 
 
 @dataclass(frozen=True)
