@@ -10,7 +10,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from chronoforest.errors import InvalidProblem
-from chronoforest.execution.route import ExecutionParams, Place, Route, off_plan, route_of
+from chronoforest.execution.route import BACK_STEPS, ExecutionParams, Place, Route, off_plan, route_of
 from chronoforest.planning.result import PlanResult
 from chronoforest.types import FloatArray, Problem
 
@@ -55,7 +55,7 @@ class Watch:
         direction it leaves it.
         """
         is_idle = 0 < params.idle_steps <= step - max(self.gained_at, self.back_until)
-        return replace(self, back_until=step + params.back_steps) if is_idle else self
+        return replace(self, back_until=step + BACK_STEPS) if is_idle else self
 
     def after_failed_replan(self, step: int, params: ExecutionParams) -> Watch:
         """Give the old route another chance before the next attempt."""
@@ -67,7 +67,7 @@ def trouble(
 ) -> Cause | None:
     """What is wrong, if anything; track: the positions [2] from step 0 to now."""
     step = len(track) - 1
-    if _jumped(track, params.jump):
+    if _jumped(track, params.world.jump):
         return "drift"
     distance = off_plan(route, place, track[-1])
     if distance > params.drift and step >= watch.quiet_until:
