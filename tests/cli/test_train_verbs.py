@@ -11,7 +11,6 @@ from chronoforest.errors import BadCheckpoint
 from chronoforest.models import checkpoint, store
 from chronoforest.models.sampler import SamplerParams
 from chronoforest.planning.planner import MaxRounds
-from chronoforest.planning.variants import PlannerParams
 from chronoforest.presets.named import PRESETS, Preset
 from chronoforest.types import Problem
 
@@ -23,7 +22,7 @@ OTHER = "other-v0"
 def presets():
     """Two presets with tiny models, as long as this module runs."""
     for name in (NAME, OTHER):
-        PRESETS[name] = Preset(name, PARAMS, SamplerParams(num_steps=4), PlannerParams(stride=2))
+        PRESETS[name] = Preset(name, PARAMS, SamplerParams(num_steps=4))
     yield
     for name in (NAME, OTHER):
         del PRESETS[name]

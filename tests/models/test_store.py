@@ -6,7 +6,8 @@ from tiny import DISTANCE, PARAMS, make_episodes
 from chronoforest.errors import BadCheckpoint
 from chronoforest.models import checkpoint, store
 from chronoforest.models.density import DensityParams, fit_density
-from chronoforest.models.fit import FITS, Recordings, Run
+from chronoforest.models.fit import FITS
+from chronoforest.models.runs import Recordings, TrainingRun
 from chronoforest.models.sampler import SamplerParams
 
 NAME = "tiny"
@@ -18,7 +19,7 @@ def trained(tmp_path_factory):
     folder = tmp_path_factory.mktemp("weights")
     recordings = Recordings(make_episodes(), make_episodes(seed=1))
     for fit in FITS.values():
-        fit(recordings, PARAMS, Run(folder, NAME, torch.device("cpu")))
+        fit(recordings, PARAMS, TrainingRun(folder, NAME, torch.device("cpu")))
     return folder
 
 
@@ -56,9 +57,9 @@ def test_loading_twice_gives_the_same_answers(trained):
 
 
 def test_a_density_survives_saving(tmp_path):
-    density = fit_density(make_episodes().xy.astype(float), DensityParams())
-    store.save_density(tmp_path, density, {"kind": "density", "preset": NAME})
-    again = store.load_density(tmp_path)
+    density = fit_density(make_episodes().xy.astype(float), DensityParams(), jump=1.5)
+    store.save_model(tmp_path, "density", store.density_tensors(density), {"kind": "density", "preset": NAME})
+    again = store.load_density(store.read_model(tmp_path, "density"))
     places = np.random.default_rng(0).uniform(-1, 11, (200, 2))
     np.testing.assert_array_equal(again.margin(places), density.margin(places))
     np.testing.assert_allclose(again.log_density(places), density.log_density(places), atol=0.01)
@@ -67,9 +68,11 @@ def test_a_density_survives_saving(tmp_path):
 
 
 def test_a_density_keeps_its_headings(tmp_path):
-    density = fit_density(make_episodes().xy.astype(float), DensityParams(num_headings=8))
-    store.save_density(tmp_path, density, {"kind": "density", "preset": NAME})
-    np.testing.assert_array_equal(store.load_density(tmp_path).headings, density.headings)
+    density = fit_density(make_episodes().xy.astype(float), DensityParams(), jump=1.5, heading_steps=1)
+    store.save_model(tmp_path, "density", store.density_tensors(density), {"kind": "density", "preset": NAME})
+    np.testing.assert_array_equal(
+        store.load_density(store.read_model(tmp_path, "density")).headings, density.headings
+    )
 
 
 def test_weights_of_another_preset_are_refused_with_the_command_that_makes_the_right_ones(folder):
@@ -148,5 +151,6 @@ def test_cards_say_what_made_the_models(trained):
         assert card["figures"]
         assert {"command", "seconds", "device", "training"} <= card.keys()
     assert checkpoint.read(store.model_path(trained, "distance"), "distance")[1]["params"] == {
-        **DISTANCE.__dict__
+        **DISTANCE.__dict__,
+        "is_directed": False,
     }

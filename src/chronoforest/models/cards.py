@@ -6,16 +6,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from chronoforest.models import checkpoint
-from chronoforest.models.store import KINDS, files_of, model_path
+from chronoforest.models.store import KINDS, files_of, read_model
 
 CARD = "CARD.md"
 
 
 def write_card(folder: Path) -> Path:
     """Write CARD.md from the metadata of the models that are there."""
-    files = {file: kind for kind in KINDS for file in files_of(folder, kind)}
-    cards = {file: checkpoint.read(model_path(folder, file), kind)[1] for file, kind in files.items()}
+    cards = {file: read_model(folder, kind, file).card for kind in KINDS for file in files_of(folder, kind)}
     preset = next(iter(cards.values()))["preset"]
     path = folder / CARD
     path.write_text("\n".join([f"# {preset}", *(_section(file, card) for file, card in cards.items())]))

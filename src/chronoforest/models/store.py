@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +15,24 @@ from chronoforest.data.scaling import Scaling
 from chronoforest.data.windows import WindowParams
 from chronoforest.errors import BadCheckpoint, InvalidParameter, UnknownTracker
 from chronoforest.models import checkpoint
-from chronoforest.models.denoiser import Denoiser, DenoiserParams
+from chronoforest.models.denoiser import FRAME_DIM, Denoiser, DenoiserParams
 from chronoforest.models.density import GridDensity
-from chronoforest.models.distance import DistanceParams, TemporalDistance, ValueNet
+from chronoforest.models.distance import STATE_DIM, DistanceParams, TemporalDistance, ValueNet
 from chronoforest.models.sampler import SamplerParams, SegmentSampler
 from chronoforest.models.tracking.kinds import get_tracker
 from chronoforest.models.tracking.regression import SubgoalTracker, TrackerParams
 from chronoforest.types import Calibration, Support
 
 KINDS = ("density", "distance", "denoiser", "tracker")
+
+OLD_NAMES = {"averages_luck": "has_action_values", "acts_by_moving": "has_moves_for_actions"}
+"""What cards of earlier versions call parameters, and their names now."""
+
+FIXED_NOW = {
+    *("state_dim", "latent", "frame_dim", "frames_per_token", "num_heads", "feed_forward", "num_layers"),
+    *("padded_share", "max_late", "random_share", "discount", "expectile", "temperature", "largest_weight"),
+}
+"""Parameters in cards of earlier versions that are constants now, or follow from others."""
 
 Tensors = Mapping[str, torch.Tensor]
 Card = Mapping[str, Any]
@@ -73,6 +82,49 @@ def files_of(folder: Path, kind: str) -> list[str]:
     )
 
 
+@dataclass(frozen=True)
+class ModelFile:
+    """A file of weights, read once: its tensors, and the card that says what made them."""
+
+    path: Path
+    tensors: Tensors
+    card: Card
+
+    @contextmanager
+    def understood(self) -> Iterator[None]:
+        """A card from another version, or a damaged one, is a bad checkpoint and not a programming error."""
+        try:
+            yield
+        except (KeyError, TypeError, ValueError, InvalidParameter, UnknownTracker) as error:
+            raise BadCheckpoint(
+                f"{self.path} describes a model that this version cannot build: {error!r}"
+            ) from error
+
+    def settings(self, kind: type[Any], part: str = "params") -> dict[str, Any]:
+        """What the card says about parameters of a kind, by their names now."""
+        known = {field.name for field in fields(kind)}
+        named = {OLD_NAMES.get(name, name): value for name, value in self.card[part].items()}
+        return {name: value for name, value in named.items() if name in known or name not in FIXED_NOW}
+
+
+def read_model(folder: Path, kind: str, file: str | None = None, preset: str | None = None) -> ModelFile:
+    """The file of a model, by its name without the ending where it is not its kind's; checked to belong to
+    the preset if one is named."""
+    path = model_path(folder, file or kind)
+    there = ", ".join(f"{name}.safetensors" for name in files_of(folder, kind))
+    if there and not path.is_file():
+        raise BadCheckpoint(
+            f"no checkpoint at {path}; {folder} has {there}; `chronoforest train {kind}` trains others"
+        )
+    tensors, card = checkpoint.read(path, kind)
+    if preset is not None and card.get("preset") != preset:
+        raise BadCheckpoint(
+            f"{path} was trained for {card.get('preset')!r}, not for {preset!r}; "
+            f"train it with `chronoforest train all --preset {preset}`"
+        )
+    return ModelFile(path, tensors, card)
+
+
 def load_models(
     folder: Path,
     preset: str,
@@ -83,38 +135,25 @@ def load_models(
 ) -> Models:
     """All four models of a preset, each checked to belong to it; tracker, distance: their files without the
     ending."""
-    for kind, file in (("density", "density"), ("distance", distance), ("denoiser", "denoiser")):
-        path = model_path(folder, file)
-        _check_preset(path, checkpoint.read(path, kind)[1], preset)
-    measure, fitted = load_distance(folder, device, distance)
-    has_actions = checkpoint.read(model_path(folder, "density"), "density")[1].get("has_actions", True)
+    density = read_model(folder, "density", preset=preset)
+    measure, fitted = load_distance(read_model(folder, "distance", distance, preset), device)
+    net = load_denoiser(read_model(folder, "denoiser", preset=preset))
+    has_tracker = density.card.get("has_actions", True)
     return Models(
-        sampler=SegmentSampler(load_denoiser(folder), measure, sampler, device),
+        sampler=SegmentSampler(net, measure, sampler, device),
         distance=measure,
         calibration=fitted,
-        density=load_density(folder),
-        tracker=load_tracker(folder, tracker, preset) if has_actions else None,
+        density=load_density(density),
+        tracker=load_tracker(read_model(folder, "tracker", tracker, preset)) if has_tracker else None,
     )
 
 
-def _check_preset(path: Path, card: Card, preset: str) -> None:
-    if card.get("preset") != preset:
-        raise BadCheckpoint(
-            f"{path} was trained for {card.get('preset')!r}, not for {preset!r}; "
-            f"train it with `chronoforest train all --preset {preset}`"
-        )
+def save_model(folder: Path, file: str, tensors: Tensors, card: Card) -> None:
+    """Write a model with its card; file: its name without the ending."""
+    checkpoint.write(model_path(folder, file), tensors, card)
 
 
-@contextmanager
-def _understood(path: Path) -> Iterator[None]:
-    """A card from another version, or a damaged one, is a bad checkpoint and not a programming error."""
-    try:
-        yield
-    except (KeyError, TypeError, ValueError, InvalidParameter, UnknownTracker) as error:
-        raise BadCheckpoint(f"{path} describes a model that this version cannot build: {error!r}") from error
-
-
-def save_density(folder: Path, density: GridDensity, card: Card) -> None:
+def density_tensors(density: GridDensity) -> dict[str, torch.Tensor]:
     """Tables in half precision and bits."""
     tensors = {
         "log_table": torch.as_tensor(density.log_table).half(),
@@ -125,13 +164,12 @@ def save_density(folder: Path, density: GridDensity, card: Card) -> None:
     }
     if density.headings is not None:
         tensors["headings"] = torch.as_tensor(density.headings)
-    checkpoint.write(model_path(folder, "density"), tensors, card)
+    return tensors
 
 
-def load_density(folder: Path) -> GridDensity:
-    """The density of a folder."""
-    path = model_path(folder, "density")
-    tensors, _ = checkpoint.read(path, "density")
+def load_density(file: ModelFile) -> GridDensity:
+    """The density of a file."""
+    tensors = file.tensors
     try:
         return GridDensity(
             origin=tensors["origin"].numpy(),
@@ -142,70 +180,42 @@ def load_density(folder: Path) -> GridDensity:
             headings=tensors["headings"].numpy().astype(np.bool_) if "headings" in tensors else None,
         )
     except KeyError as error:
-        raise BadCheckpoint(f"{path} lacks {error}") from error
-
-
-def save_distance(folder: Path, tensors: Tensors, card: Card, file: str = "distance") -> None:
-    """The averaged value network with its calibration."""
-    checkpoint.write(model_path(folder, file), tensors, card)
+        raise BadCheckpoint(f"{file.path} lacks {error}") from error
 
 
 def load_distance(
-    folder: Path, device: torch.device | str = "cpu", file: str = "distance"
+    file: ModelFile, device: torch.device | str = "cpu"
 ) -> tuple[TemporalDistance, Calibration]:
-    """The distance of a folder and its calibration."""
-    path = model_path(folder, file)
-    tensors, card = checkpoint.read(path, "distance")
-    with _understood(path):
-        params = DistanceParams(**card["params"])
-        net = ValueNet(params, Scaling.unit(params.state_dim))
-        fitted = Calibration.from_dict(card["calibration"])
-    checkpoint.fill(net, tensors, path)
+    """The distance of a file and its calibration."""
+    with file.understood():
+        settings = file.settings(DistanceParams)
+        is_directed = bool(settings.pop("is_directed"))
+        net = ValueNet(DistanceParams(**settings), Scaling.unit(STATE_DIM), is_directed)
+        fitted = Calibration.from_dict(file.card["calibration"])
+    checkpoint.fill(net, file.tensors, file.path)
     return TemporalDistance(net, device), fitted
 
 
-def save_denoiser(folder: Path, tensors: Tensors, card: Card) -> None:
-    """The averaged denoiser with the window it was cut for."""
-    checkpoint.write(model_path(folder, "denoiser"), tensors, card)
-
-
-def load_denoiser(folder: Path) -> Denoiser:
-    """The denoiser of a folder."""
-    path = model_path(folder, "denoiser")
-    tensors, card = checkpoint.read(path, "denoiser")
-    with _understood(path):
-        params = DenoiserParams(**card["params"])
-        net = Denoiser(params, card["window"]["horizon"], Scaling.unit(params.frame_dim))
-    checkpoint.fill(net, tensors, path)
+def load_denoiser(file: ModelFile) -> Denoiser:
+    """The denoiser of a file, which knows the window it was trained on."""
+    with file.understood():
+        params = DenoiserParams(**file.settings(DenoiserParams))
+        window = WindowParams(**file.settings(WindowParams, "window"))
+        net = Denoiser(params, window, Scaling.unit(FRAME_DIM))
+        num_heads = file.card["params"].get("num_heads", params.num_heads)
+    if num_heads != params.num_heads:
+        raise BadCheckpoint(
+            f"{file.path} was trained with {num_heads} heads, now there are {params.num_heads}; train it again"
+        )
+    checkpoint.fill(net, file.tensors, file.path)
     return net
 
 
-def trained_window(folder: Path) -> WindowParams:
-    """The window a folder's denoiser was trained on."""
-    path = model_path(folder, "denoiser")
-    with _understood(path):
-        return WindowParams(**checkpoint.read(path, "denoiser")[1]["window"])
-
-
-def save_tracker(folder: Path, tensors: Tensors, card: Card, file: str = "tracker") -> None:
-    """The averaged actor with the name of its kind."""
-    checkpoint.write(model_path(folder, file), tensors, card)
-
-
-def load_tracker(folder: Path, file: str = "tracker", preset: str | None = None) -> SubgoalTracker:
-    """The tracker of a folder, checked to belong to the preset if one is named."""
-    path = model_path(folder, file)
-    if not path.is_file() and files_of(folder, "tracker"):
-        there = ", ".join(f"{name}.safetensors" for name in files_of(folder, "tracker"))
-        raise BadCheckpoint(
-            f"no checkpoint at {path}; {folder} has {there}; `chronoforest train tracker` trains others"
-        )
-    tensors, card = checkpoint.read(path, "tracker")
-    if preset is not None:
-        _check_preset(path, card, preset)
-    with _understood(path):
-        kind = get_tracker(card.get("tracker", TrackerParams.name))
-        params = kind.settings(**card["params"])
+def load_tracker(file: ModelFile) -> SubgoalTracker:
+    """The tracker of a file, of the kind that its card names."""
+    with file.understood():
+        kind = get_tracker(file.card.get("tracker", TrackerParams.name))
+        params = kind.settings(**file.settings(kind.settings))
         actor = kind.actor(params, Scaling.unit(params.observation_dim))
-    checkpoint.fill(actor, tensors, path)
+    checkpoint.fill(actor, file.tensors, file.path)
     return SubgoalTracker(actor)

@@ -8,7 +8,8 @@ from tiny import PARAMS, TRACKER, make_ant_episodes
 from chronoforest.errors import BadCheckpoint, UnknownTracker
 from chronoforest.models import checkpoint, store
 from chronoforest.models.cards import write_card
-from chronoforest.models.fit import Recordings, Run, fit_tracker_model
+from chronoforest.models.fit import fit_tracker_model
+from chronoforest.models.runs import Recordings, TrainingRun
 from chronoforest.models.tracking.kinds import TRACKERS, get_tracker
 from chronoforest.models.tracking.regression import TrackerParams
 from chronoforest.models.tracking.subgoals import SubgoalParams
@@ -27,7 +28,7 @@ def folder(tmp_path_factory):
         params = own.with_tracker(name)
         params = replace(params, tracker=small(params.tracker))
         files = {"tracker": store.tracker_file(name, "awr")}
-        fit_tracker_model(recordings, params, Run(folder, "tiny", torch.device("cpu"), files=files))
+        fit_tracker_model(recordings, params, TrainingRun(folder, "tiny", torch.device("cpu"), files=files))
     return folder
 
 
@@ -38,7 +39,7 @@ def small(params):
 @pytest.mark.parametrize("name", TRACKERS)
 def test_every_tracker_is_trained_stored_and_loaded_by_name(name, folder):
     file = store.tracker_file(name, "awr")
-    tracker = store.load_tracker(folder, file, "tiny")
+    tracker = store.load_tracker(store.read_model(folder, "tracker", file, "tiny"))
     observation = make_ant_episodes().observations[0].astype(float)
     action = tracker(observation, np.ones((len(observation), 2)))
     assert action.shape == (len(observation), 8)
@@ -55,7 +56,7 @@ def test_a_tracker_that_is_not_there_is_an_error_that_lists_those_that_are(folde
     with pytest.raises(
         BadCheckpoint, match=r"tracker-sac\.safetensors; .* has tracker\.safetensors, tracker-bc"
     ):
-        store.load_tracker(folder, "tracker-sac")
+        store.read_model(folder, "tracker", "tracker-sac")
 
 
 def test_the_card_of_a_folder_tells_of_every_tracker(folder):
@@ -68,15 +69,15 @@ def test_a_card_without_a_kind_is_the_weighted_regression(folder, tmp_path):
     """As in weights that were stored before there was a choice."""
     tensors, card = checkpoint.read(store.model_path(folder, "tracker"), "tracker")
     del card["tracker"]
-    store.save_tracker(tmp_path, tensors, card)
-    assert isinstance(store.load_tracker(tmp_path).actor.params, TrackerParams)
+    store.save_model(tmp_path, "tracker", tensors, card)
+    assert isinstance(store.load_tracker(store.read_model(tmp_path, "tracker")).actor.params, TrackerParams)
 
 
 def test_a_card_of_an_unknown_kind_is_refused(folder, tmp_path):
     tensors, card = checkpoint.read(store.model_path(folder, "tracker"), "tracker")
-    store.save_tracker(tmp_path, tensors, {**card, "tracker": "sac"})
+    store.save_model(tmp_path, "tracker", tensors, {**card, "tracker": "sac"})
     with pytest.raises(BadCheckpoint, match="unknown tracker 'sac'"):
-        store.load_tracker(tmp_path)
+        store.load_tracker(store.read_model(tmp_path, "tracker"))
 
 
 @pytest.mark.parametrize("name", TRACKERS)
