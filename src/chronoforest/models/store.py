@@ -205,7 +205,7 @@ def load_denoiser(file: ModelFile) -> Denoiser:
         num_heads = file.card["params"].get("num_heads", params.num_heads)
     if num_heads != params.num_heads:
         raise BadCheckpoint(
-            f"{file.path} was trained with {num_heads} heads, now there are {params.num_heads}; train it again"
+            f"{file.path} was trained with {num_heads} heads, now it has {params.num_heads}; train it again"
         )
     checkpoint.fill(net, file.tensors, file.path)
     return net
