@@ -62,8 +62,7 @@ def test_the_papers_distance_lies_beside_the_presets_own(tmp_path, recordings):
         recordings, params, TrainingRun(tmp_path, "tiny", CPU, files={"distance": "distance-paper"})
     )
     assert store.files_of(tmp_path, "distance") == ["distance-paper"]
-    stored = store.read_model(tmp_path, "distance", "distance-paper")
-    assert store.load_distance(stored)[0].net.params == params.distance
+    assert store.load_distance(tmp_path, file="distance-paper")[0].net.params == params.distance
     with pytest.raises(InvalidParameter, match="unknown distance recipe 'best'; available: own, paper"):
         PARAMS.with_distance("best")
 

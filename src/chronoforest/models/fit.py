@@ -93,7 +93,7 @@ def fit_denoiser_model(recordings: Recordings, params: ModelParams, run: Trainin
 
     The sampled figures need the density of the same folder.
     """
-    density = store.load_density(store.read_model(run.folder, "density"))
+    density = store.load_density(run.folder)
     torch.manual_seed(run.seed)
     scaling = Scaling.fit(recordings.train.xy)
     learner = _DenoiserLearner(Denoiser(params.denoiser, params.window, scaling)).to(run.device)

@@ -60,7 +60,7 @@ class TrainingRun:
         """Name of a model's file, without its ending."""
         return self.files.get(kind, kind)
 
-    def loop(self, params: TrainParams, **details: float) -> LoopParams:
+    def loop(self, params: TrainParams, **details: Any) -> LoopParams:
         """A model's training in this run; details: what every preset has in common."""
         return LoopParams(
             **asdict(params), **details, seed=self.seed, checkpoint_seconds=self.checkpoint_seconds
@@ -69,7 +69,7 @@ class TrainingRun:
     def start_from(self, kind: str, *networks: nn.Module) -> None:
         """Fill networks with the finished weights the run starts from, if any."""
         if self.init is not None:
-            found = store.read_model(self.init, kind, self.file(kind))
+            found = store.Stored.read(self.init, kind, self.file(kind))
             for network in networks:
                 checkpoint.fill(network, found.tensors, found.path)
 
@@ -124,7 +124,7 @@ class TrainingRun:
         """What made the weights the run starts from, None for random ones."""
         if self.init is None:
             return None
-        card = store.read_model(self.init, kind, self.file(kind)).card
+        card = store.Stored.read(self.init, kind, self.file(kind)).card
         return {key: card.get(key) for key in ("command", "data", "device", "training", "started_from")}
 
 

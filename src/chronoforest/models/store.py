@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -36,6 +35,8 @@ FIXED_NOW = {
 
 Tensors = Mapping[str, torch.Tensor]
 Card = Mapping[str, Any]
+
+_Module = TypeVar("_Module", bound=torch.nn.Module)
 
 
 @dataclass(frozen=True)
@@ -83,22 +84,30 @@ def files_of(folder: Path, kind: str) -> list[str]:
 
 
 @dataclass(frozen=True)
-class ModelFile:
-    """A file of weights, read once: its tensors, and the card that says what made them."""
+class Stored:
+    """A model's file as it was read."""
 
     path: Path
     tensors: Tensors
     card: Card
 
-    @contextmanager
-    def understood(self) -> Iterator[None]:
-        """A card from another version, or a damaged one, is a bad checkpoint and not a programming error."""
-        try:
-            yield
-        except (KeyError, TypeError, ValueError, InvalidParameter, UnknownTracker) as error:
+    @classmethod
+    def read(cls, folder: Path, kind: str, file: str = "", preset: str | None = None) -> Stored:
+        """The file of a kind, by its name without the ending; checked to belong to the preset if one is
+        named."""
+        path = model_path(folder, file or kind)
+        there = ", ".join(f"{name}.safetensors" for name in files_of(folder, kind))
+        if there and not path.is_file():
             raise BadCheckpoint(
-                f"{self.path} describes a model that this version cannot build: {error!r}"
-            ) from error
+                f"no checkpoint at {path}; {folder} has {there}; `chronoforest train {kind}` trains others"
+            )
+        tensors, card = checkpoint.read(path, kind)
+        if preset is not None and card.get("preset") != preset:
+            raise BadCheckpoint(
+                f"{path} was trained for {card.get('preset')!r}, not for {preset!r}; "
+                f"train it with `chronoforest train all --preset {preset}`"
+            )
+        return cls(path, tensors, card)
 
     def settings(self, kind: type[Any], part: str = "params") -> dict[str, Any]:
         """What the card says about parameters of a kind, by their names now."""
@@ -106,23 +115,17 @@ class ModelFile:
         named = {OLD_NAMES.get(name, name): value for name, value in self.card[part].items()}
         return {name: value for name, value in named.items() if name in known or name not in FIXED_NOW}
 
-
-def read_model(folder: Path, kind: str, file: str | None = None, preset: str | None = None) -> ModelFile:
-    """The file of a model, by its name without the ending where it is not its kind's; checked to belong to
-    the preset if one is named."""
-    path = model_path(folder, file or kind)
-    there = ", ".join(f"{name}.safetensors" for name in files_of(folder, kind))
-    if there and not path.is_file():
-        raise BadCheckpoint(
-            f"no checkpoint at {path}; {folder} has {there}; `chronoforest train {kind}` trains others"
-        )
-    tensors, card = checkpoint.read(path, kind)
-    if preset is not None and card.get("preset") != preset:
-        raise BadCheckpoint(
-            f"{path} was trained for {card.get('preset')!r}, not for {preset!r}; "
-            f"train it with `chronoforest train all --preset {preset}`"
-        )
-    return ModelFile(path, tensors, card)
+    def filled(self, make: Callable[[Stored], _Module]) -> _Module:
+        """The network that the card describes, with these weights; a card from another version, or a damaged
+        one, is a bad checkpoint and not a programming error."""
+        try:
+            net = make(self)
+        except (KeyError, TypeError, ValueError, InvalidParameter, UnknownTracker) as error:
+            raise BadCheckpoint(
+                f"{self.path} describes a model that this version cannot build: {error!r}"
+            ) from error
+        checkpoint.fill(net, self.tensors, self.path)
+        return net
 
 
 def load_models(
@@ -135,16 +138,15 @@ def load_models(
 ) -> Models:
     """All four models of a preset, each checked to belong to it; tracker, distance: their files without the
     ending."""
-    density = read_model(folder, "density", preset=preset)
-    measure, fitted = load_distance(read_model(folder, "distance", distance, preset), device)
-    net = load_denoiser(read_model(folder, "denoiser", preset=preset))
-    has_tracker = density.card.get("has_actions", True)
+    density = Stored.read(folder, "density", preset=preset)
+    measure, fitted = load_distance(folder, device, distance, preset)
+    denoiser = Stored.read(folder, "denoiser", preset=preset).filled(_denoiser)
     return Models(
-        sampler=SegmentSampler(net, measure, sampler, device),
+        sampler=SegmentSampler(denoiser, measure, sampler, device),
         distance=measure,
         calibration=fitted,
-        density=load_density(density),
-        tracker=load_tracker(read_model(folder, "tracker", tracker, preset)) if has_tracker else None,
+        density=_density(density),
+        tracker=load_tracker(folder, tracker, preset) if density.card.get("has_actions", True) else None,
     )
 
 
@@ -167,9 +169,13 @@ def density_tensors(density: GridDensity) -> dict[str, torch.Tensor]:
     return tensors
 
 
-def load_density(file: ModelFile) -> GridDensity:
-    """The density of a file."""
-    tensors = file.tensors
+def load_density(folder: Path) -> GridDensity:
+    """The density of a folder."""
+    return _density(Stored.read(folder, "density"))
+
+
+def _density(stored: Stored) -> GridDensity:
+    tensors = stored.tensors
     try:
         return GridDensity(
             origin=tensors["origin"].numpy(),
@@ -180,42 +186,42 @@ def load_density(file: ModelFile) -> GridDensity:
             headings=tensors["headings"].numpy().astype(np.bool_) if "headings" in tensors else None,
         )
     except KeyError as error:
-        raise BadCheckpoint(f"{file.path} lacks {error}") from error
+        raise BadCheckpoint(f"{stored.path} lacks {error}") from error
 
 
 def load_distance(
-    file: ModelFile, device: torch.device | str = "cpu"
+    folder: Path, device: torch.device | str = "cpu", file: str = "distance", preset: str | None = None
 ) -> tuple[TemporalDistance, Calibration]:
-    """The distance of a file and its calibration."""
-    with file.understood():
-        settings = file.settings(DistanceParams)
-        is_directed = bool(settings.pop("is_directed"))
-        net = ValueNet(DistanceParams(**settings), Scaling.unit(STATE_DIM), is_directed)
-        fitted = Calibration.from_dict(file.card["calibration"])
-    checkpoint.fill(net, file.tensors, file.path)
-    return TemporalDistance(net, device), fitted
+    """The distance of a folder and its calibration."""
+    stored = Stored.read(folder, "distance", file, preset)
+    net = stored.filled(_value_net)
+    try:
+        return TemporalDistance(net, device), Calibration.from_dict(stored.card["calibration"])
+    except (KeyError, TypeError, ValueError, InvalidParameter) as error:
+        raise BadCheckpoint(f"{stored.path} has no calibration that can be used: {error!r}") from error
 
 
-def load_denoiser(file: ModelFile) -> Denoiser:
-    """The denoiser of a file, which knows the window it was trained on."""
-    with file.understood():
-        params = DenoiserParams(**file.settings(DenoiserParams))
-        window = WindowParams(**file.settings(WindowParams, "window"))
-        net = Denoiser(params, window, Scaling.unit(FRAME_DIM))
-        num_heads = file.card["params"].get("num_heads", params.num_heads)
+def _value_net(stored: Stored) -> ValueNet:
+    settings = stored.settings(DistanceParams)
+    is_directed = bool(settings.pop("is_directed"))
+    return ValueNet(DistanceParams(**settings), Scaling.unit(STATE_DIM), is_directed)
+
+
+def _denoiser(stored: Stored) -> Denoiser:
+    params = DenoiserParams(**stored.settings(DenoiserParams))
+    num_heads = stored.card["params"].get("num_heads", params.num_heads)
     if num_heads != params.num_heads:
-        raise BadCheckpoint(
-            f"{file.path} was trained with {num_heads} heads, now it has {params.num_heads}; train it again"
-        )
-    checkpoint.fill(net, file.tensors, file.path)
-    return net
+        raise InvalidParameter(f"width {params.width} has {params.num_heads} heads now, it has {num_heads}")
+    window = WindowParams(**stored.settings(WindowParams, "window"))
+    return Denoiser(params, window, Scaling.unit(FRAME_DIM))
 
 
-def load_tracker(file: ModelFile) -> SubgoalTracker:
-    """The tracker of a file, of the kind that its card names."""
-    with file.understood():
-        kind = get_tracker(file.card.get("tracker", TrackerParams.name))
-        params = kind.settings(**file.settings(kind.settings))
-        actor = kind.actor(params, Scaling.unit(params.observation_dim))
-    checkpoint.fill(actor, file.tensors, file.path)
-    return SubgoalTracker(actor)
+def load_tracker(folder: Path, file: str = "tracker", preset: str | None = None) -> SubgoalTracker:
+    """The tracker of a folder, checked to belong to the preset if one is named."""
+    return SubgoalTracker(Stored.read(folder, "tracker", file, preset).filled(_actor))
+
+
+def _actor(stored: Stored) -> Any:
+    kind = get_tracker(stored.card.get("tracker", TrackerParams.name))
+    params = kind.settings(**stored.settings(kind.settings))
+    return kind.actor(params, Scaling.unit(params.observation_dim))

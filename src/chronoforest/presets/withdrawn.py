@@ -17,6 +17,10 @@ _MOVED = {
     "models.denoiser.num_heads": "models.denoiser.width",
     "models.denoiser.feed_forward": "models.denoiser.width",
     "sampler.guidance.rdf_weight": "sampler.guidance.rdf_radius",
+    **{
+        f"planner.{name}": f"planner.challenge.{name}"
+        for name in ("optimism", "doubt", "chain_doubt", "max_doubts", "max_challenges")
+    },
     "models.distance.averages_luck": "models.distance.has_action_values",
     "models.distance.acts_by_moving": "models.distance.has_moves_for_actions",
 }

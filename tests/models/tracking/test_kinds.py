@@ -39,7 +39,7 @@ def small(params):
 @pytest.mark.parametrize("name", TRACKERS)
 def test_every_tracker_is_trained_stored_and_loaded_by_name(name, folder):
     file = store.tracker_file(name, "awr")
-    tracker = store.load_tracker(store.read_model(folder, "tracker", file, "tiny"))
+    tracker = store.load_tracker(folder, file, "tiny")
     observation = make_ant_episodes().observations[0].astype(float)
     action = tracker(observation, np.ones((len(observation), 2)))
     assert action.shape == (len(observation), 8)
@@ -56,7 +56,7 @@ def test_a_tracker_that_is_not_there_is_an_error_that_lists_those_that_are(folde
     with pytest.raises(
         BadCheckpoint, match=r"tracker-sac\.safetensors; .* has tracker\.safetensors, tracker-bc"
     ):
-        store.read_model(folder, "tracker", "tracker-sac")
+        store.load_tracker(folder, "tracker-sac")
 
 
 def test_the_card_of_a_folder_tells_of_every_tracker(folder):
@@ -70,14 +70,14 @@ def test_a_card_without_a_kind_is_the_weighted_regression(folder, tmp_path):
     tensors, card = checkpoint.read(store.model_path(folder, "tracker"), "tracker")
     del card["tracker"]
     store.save_model(tmp_path, "tracker", tensors, card)
-    assert isinstance(store.load_tracker(store.read_model(tmp_path, "tracker")).actor.params, TrackerParams)
+    assert isinstance(store.load_tracker(tmp_path).actor.params, TrackerParams)
 
 
 def test_a_card_of_an_unknown_kind_is_refused(folder, tmp_path):
     tensors, card = checkpoint.read(store.model_path(folder, "tracker"), "tracker")
     store.save_model(tmp_path, "tracker", tensors, {**card, "tracker": "sac"})
     with pytest.raises(BadCheckpoint, match="unknown tracker 'sac'"):
-        store.load_tracker(store.read_model(tmp_path, "tracker"))
+        store.load_tracker(tmp_path)
 
 
 @pytest.mark.parametrize("name", TRACKERS)
