@@ -152,3 +152,29 @@ def test_cards_say_what_made_the_models(trained):
         **DISTANCE.__dict__,
         "is_directed": False,
     }
+
+
+def test_cards_of_earlier_versions_are_understood(folder):
+    """What they name is called otherwise now, fixed, or follows from something else."""
+    old = {
+        "distance": {"averages_luck": True, "acts_by_moving": False, "state_dim": 2, "latent": 32},
+        "denoiser": {"frame_dim": 2, "frames_per_token": 10, "num_heads": 1, "feed_forward": 64},
+        "tracker": {"random_share": 0.3, "num_layers": 3, "expectile": 0.7, "largest_weight": 50.0},
+    }
+    for kind, names in old.items():
+        path = store.model_path(folder, kind)
+        tensors, card = checkpoint.read(path, kind)
+        params = {name: value for name, value in card["params"].items() if not name.startswith("has_")}
+        card["window"] = {**card.get("window", {}), "padded_share": 0.4, "max_late": 80}
+        checkpoint.write(path, tensors, {**card, "params": {**params, **names}})
+    models = load(folder)
+    assert models.distance.net.params == DISTANCE
+    assert models.sampler.net.window == PARAMS.window
+
+
+def test_a_denoiser_of_another_number_of_heads_is_refused(folder):
+    path = store.model_path(folder, "denoiser")
+    tensors, card = checkpoint.read(path, "denoiser")
+    checkpoint.write(path, tensors, {**card, "params": {**card["params"], "num_heads": 2}})
+    with pytest.raises(BadCheckpoint, match="width 16 has 1 heads now, it has 2"):
+        load(folder)

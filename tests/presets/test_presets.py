@@ -9,6 +9,7 @@ from chronoforest.errors import (
     InvalidParameter,
     UnknownPreset,
 )
+from chronoforest.models import checkpoint
 from chronoforest.models.denoiser import num_tokens
 from chronoforest.presets.loading import load_planner
 from chronoforest.presets.named import PRESETS, get_preset
@@ -83,6 +84,13 @@ def test_an_unknown_mode_is_refused_before_anything_is_loaded(tmp_path):
 def test_an_unknown_device_is_refused(tmp_path):
     with pytest.raises(InvalidParameter, match="auto, cpu or cuda, got 'toaster'"):
         load_planner(GIANT, device="toaster", weights=tmp_path)
+
+
+def test_every_weight_file_is_read_once(monkeypatch):
+    read, seen = checkpoint.read, []
+    monkeypatch.setattr(checkpoint, "read", lambda path, kind: (seen.append(path.stem), read(path, kind))[1])
+    load_planner(GIANT)
+    assert sorted(seen) == ["denoiser", "density", "distance", "tracker"]
 
 
 def test_a_folder_without_weights_says_what_writes_them(tmp_path):

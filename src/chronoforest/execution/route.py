@@ -10,7 +10,7 @@ import numpy as np
 
 from chronoforest.errors import InvalidParameter
 from chronoforest.planning.result import PlanResult
-from chronoforest.types import FloatArray, World
+from chronoforest.types import FloatArray, WorldParams
 
 BACK_STEPS = 10
 """How long an agent that does not get on walks back."""
@@ -39,7 +39,7 @@ class ExecutionParams:
     idle_steps: int = 0
     max_replans: int = 10
     replan_every: int = 0
-    world: World = field(default_factory=World)
+    world: WorldParams = field(default_factory=WorldParams)
 
     def __post_init__(self) -> None:
         lengths = ("effort", "look_ahead", "window", "visit_radius", "drift", "stuck_steps", "least_progress")

@@ -15,7 +15,7 @@ from chronoforest.models.tracking.kinds import get_tracker
 from chronoforest.models.tracking.regression import TrackerParams
 from chronoforest.models.tracking.subgoals import SubgoalParams
 from chronoforest.models.train import TrainParams
-from chronoforest.types import World
+from chronoforest.types import WorldParams
 
 DISTANCE_RECIPES = ("own", "paper")
 
@@ -39,7 +39,7 @@ class ModelParams:
     density: DensityParams = field(default_factory=DensityParams)
     tracker: SubgoalParams = field(default_factory=TrackerParams)
     tracker_training: TrainParams = TRACKER_TRAINING
-    world: World = field(default_factory=World)
+    world: WorldParams = field(default_factory=WorldParams)
 
     def with_distance(self, recipe: str) -> ModelParams:
         """The same with the distance of that recipe: `own`, or the `paper`'s, for comparison."""

@@ -12,7 +12,7 @@ from chronoforest.routing.budget import BudgetParams
 from chronoforest.routing.challenge import ChallengeParams
 from chronoforest.search.expand import SearchModels, SearchParams
 from chronoforest.search.scoring import straight_ranking
-from chronoforest.types import FloatArray, World
+from chronoforest.types import FloatArray, WorldParams
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class PlannerParams:
     landmark_spacing: float = 0.16
     max_rounds: int = 60
     rounds_per_leg: int = 6
-    world: World = field(default_factory=World)
+    world: WorldParams = field(default_factory=WorldParams)
 
     def __post_init__(self) -> None:
         if self.max_rounds < 1:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from chronoforest.errors import BadPresetFile, CannotWrite, InvalidParameter
 from chronoforest.presets.withdrawn import WITHDRAWN
-from chronoforest.types import World
+from chronoforest.types import WorldParams
 
 Params = TypeVar("Params")
 Value = bool | int | float | str | tuple[float, ...]
@@ -103,7 +103,7 @@ def _settable(params: Any, where: str) -> dict[str, Any]:
     return {
         name: value
         for name, value in values.items()
-        if not callable(value) and not (where and isinstance(value, World))
+        if not callable(value) and not (where and isinstance(value, WorldParams))
     }
 
 

@@ -19,7 +19,7 @@ from chronoforest.planning.shortening import AssemblyParams
 from chronoforest.planning.variants import PlannerParams
 from chronoforest.presets.files import overlay, read_preset_file
 from chronoforest.routing.challenge import ChallengeParams
-from chronoforest.types import World
+from chronoforest.types import WorldParams
 
 WEIGHTS = Path(__file__).parents[1] / "weights"
 RUNS = Path("runs")
@@ -38,7 +38,7 @@ class Preset:
     sampler: SamplerParams = field(default_factory=SamplerParams)
     planner: PlannerParams = field(default_factory=PlannerParams)
     execution: ExecutionParams = field(default_factory=ExecutionParams)
-    world: World = field(default_factory=World)
+    world: WorldParams = field(default_factory=WorldParams)
     data: str = ""
     file: Path | None = None
 
@@ -114,7 +114,7 @@ def _with_portals(preset: Preset) -> Preset:
     search = replace(preset.planner.search, uncertainty_weight=10.0)
     challenge = replace(preset.planner.challenge, doubt=2.0)
     planner = replace(preset.planner, search=search, challenge=challenge, landmark_spacing=0.0)
-    return replace(preset, models=models, planner=planner, world=World(is_reversible=False))
+    return replace(preset, models=models, planner=planner, world=WorldParams(is_reversible=False))
 
 
 PRESETS: dict[str, Preset] = {

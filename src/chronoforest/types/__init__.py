@@ -33,7 +33,7 @@ from chronoforest.types.protocols import (
     StopCriterion,
     Tracker,
 )
-from chronoforest.types.world import World
+from chronoforest.types.world import WorldParams
 
 __all__ = [
     "BoolArray",
@@ -64,6 +64,6 @@ __all__ = [
     "Tracker",
     "TreePicture",
     "Witness",
-    "World",
+    "WorldParams",
     "path_length",
 ]

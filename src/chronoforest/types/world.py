@@ -8,7 +8,7 @@ from chronoforest.errors import InvalidParameter
 
 
 @dataclass(frozen=True)
-class World:
+class WorldParams:
     """Facts that models, planning and walking share.
 
     is_reversible: any recorded motion could have been made backward, so that one tree serves both directions
