@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from chronoforest.bench import metrics
-from chronoforest.bench.suites import Case
+from chronoforest.bench.case import Case
 from chronoforest.bench.trials import PlanFigures, Trial, WalkFigures
 
 CASE = Case("stitch", "pointmaze-giant-stitch-v0", 1, 0)

@@ -7,7 +7,8 @@ import pytest
 from fake_planner import FakePlanner
 
 from chronoforest.bench.run import ShippedWalker, read_trials, run_cases
-from chronoforest.bench.suites import Case, make_cases
+from chronoforest.bench.case import Case
+from chronoforest.bench.protocol import make_cases
 from chronoforest.errors import (
     BadCheckpoint,
     BadResult,

@@ -5,14 +5,9 @@ import pytest
 from fake_planner import StraightDistance
 
 from chronoforest.bench.references import geodesic_matrix
-from chronoforest.bench.suites import (
-    Case,
-    make_cases,
-    mismatched_triples,
-    open_cells,
-    order_problem,
-    random_problem,
-)
+from chronoforest.bench.case import Case
+from chronoforest.bench.protocol import make_cases
+from chronoforest.bench.problems import mismatched_triples, open_cells, order_problem, random_problem
 from chronoforest.envs.mazes import cell_centre, cell_of, maze
 from chronoforest.errors import InvalidParameter
 

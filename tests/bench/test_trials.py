@@ -5,8 +5,9 @@ import pytest
 from fake_planner import FakePlanner
 
 from chronoforest.bench.references import REFERENCES, task_points
-from chronoforest.bench.suites import Case
-from chronoforest.bench.trials import Trial, Walker, measure_plan, run_case
+from chronoforest.bench.case import Case
+from chronoforest.bench.trials import Trial, measure_plan
+from chronoforest.bench.protocol import Walker, run_case
 from chronoforest.envs.mazes import maze
 from chronoforest.errors import InvalidProblem
 from chronoforest.types import Problem, path_length

@@ -7,13 +7,15 @@ import pytest
 from fake_planner import FakePlanner
 
 from chronoforest.bench.metrics import Estimate
-from chronoforest.bench.paper.exhibits import Chart, Entry, Row, Series, Sheet
-from chronoforest.bench.paper.suite import Suite
+from benchmarks.report.charts import Chart, Series
+from benchmarks.report.sheets import Entry, Row, Sheet
+from chronoforest.bench.suite import Suite
 from chronoforest.bench.run import run_cases
-from chronoforest.bench.suites import Case, make_cases
+from chronoforest.bench.case import Case
+from chronoforest.bench.protocol import make_cases
 from chronoforest.cli import main
 from chronoforest.errors import BadResult
-from chronoforest.report.exhibits import shown, to_csv, to_markdown
+from benchmarks.report.sheets import shown, to_csv, to_markdown
 from chronoforest.report.page import write_report
 
 CASES = make_cases(Case("pairs", "pointmaze-giant-stitch-v0", 0, 0, seed=7), 3)

@@ -4,8 +4,11 @@ import pytest
 from fake_planner import FakePlanner
 from rich.console import Console
 
-from chronoforest.bench.suites import SUITES, Case, make_cases
-from chronoforest.bench.trials import Trial, run_case
+from chronoforest.bench.suites import SUITES
+from chronoforest.bench.case import Case
+from chronoforest.bench.protocol import make_cases
+from chronoforest.bench.trials import Trial
+from chronoforest.bench.protocol import run_case
 from chronoforest.report.tables import bench_table
 
 GIANT = "pointmaze-giant-stitch-v0"
