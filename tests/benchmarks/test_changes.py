@@ -13,14 +13,14 @@ def test_a_nested_number_is_replaced_and_keeps_its_kind():
     assert with_value(PlannerParams(), "optimism", 0.5).optimism == 0.5
 
 
-def test_a_planner_of_ones_own_is_changed():
+def test_a_changed_planner_leaves_the_other_as_it_was():
     planner = load_planner("pointmaze-medium-stitch-v0")
-    changed(planner, "sampler.num_steps=10")
-    changed(planner, "calibration.alpha=0.005")
-    changed(planner, "search.uncertainty_weight=3")
-    assert planner.models.sampler.params.num_steps == 10
-    assert planner.models.calibration.alpha == 0.005
-    assert planner.params.search.uncertainty_weight == 3.0
+    params, alpha = planner.params, planner.models.calibration.alpha
+    assert changed(planner, "sampler.num_steps=10").models.sampler.params.num_steps == 10
+    assert changed(planner, "calibration.alpha=0.005").models.calibration.alpha == 0.005
+    assert changed(planner, "search.uncertainty_weight=3").params.search.uncertainty_weight == 3.0
+    assert changed(planner, "") is planner
+    assert (planner.params, planner.models.calibration.alpha) == (params, alpha)
 
 
 @pytest.mark.parametrize("change", ["", "search", "=3", "search.num_expand=two"])

@@ -4,9 +4,10 @@ from dataclasses import replace
 import pytest
 from fake_planner import FakePlanner
 
+from benchmarks.report.cost import cost_tables
+from benchmarks.stopwatch import REST
 from benchmarks.suites import cost
 from chronoforest.bench.suite import Request
-from benchmarks.stopwatch import REST
 from chronoforest.bench.trials import Trial
 
 CASES = cost.cases(Request(repeats=1, episodes=1))
@@ -25,7 +26,7 @@ def trials():
     return list(done.values())
 
 
-def test_the_paper_s_effort():
+def test_the_paper_s_number_of_trials():
     counts = Counter((case.suite, case.variant) for case in cost.cases(Request()))
     assert {counts["tasks", variant] for variant in cost.SEARCHES} == {50}
     assert {counts["hamiltonian", variant] for variant in cost.ORDERS} == {90}
@@ -41,7 +42,7 @@ def test_watched_plans_tell_shares_that_add_up(trials):
 
 
 def test_tables_have_seconds_and_nodes_beside_the_published_ones(trials):
-    sheets = {sheet.name: sheet for sheet in cost.exhibits(trials)}
+    sheets = {sheet.name: sheet for sheet in cost_tables(trials)}
     rows = {row.label: row.entries for row in sheets["cost-tasks"].rows}
     assert rows["task 5"]["online, nodes"].ours.value == 3
     assert rows["task 5"]["online, nodes"].published == "10.9"

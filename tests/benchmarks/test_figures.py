@@ -3,6 +3,7 @@ from dataclasses import replace
 import pytest
 from fake_planner import FakePlanner
 
+from benchmarks.report import figures as shown
 from benchmarks.suites import figures, hamiltonian, stitch
 from chronoforest.bench.suite import Request
 from chronoforest.bench.trials import Trial, WalkFigures
@@ -21,7 +22,7 @@ def plans():
 @pytest.fixture(scope="module")
 def walk():
     """A point walks a task of its own maze; the record is the same as the ant's."""
-    case = replace(WALKS[4], preset="pointmaze-giant-stitch-v0")
+    case = WALKS[4].chosen(preset="pointmaze-giant-stitch-v0")
     return figures.run_figures(case, FakePlanner(case.preset))
 
 
@@ -44,7 +45,7 @@ def test_records_are_small_and_come_back(plans, walk):
 
 
 def test_a_walk_lies_beside_the_way_over_cells(walk):
-    (panels,) = figures.exhibits([walk])
+    (panels,) = shown.figure_maps([walk])
     (panel,) = panels.panels
     ways = {way.role: way.points for way in panel.ways}
     assert set(ways) == {"planned", "reference", "walked"}
@@ -56,14 +57,14 @@ def test_a_walk_lies_beside_the_way_over_cells(walk):
 
 def test_a_failed_walk_says_why(walk):
     failed = replace(walk, walk=WalkFigures("stuck", 300, 0, 1.0))
-    assert figures.exhibits([failed])[0].panels[0].note.endswith("walked in 300 steps, stuck")
+    assert shown.figure_maps([failed])[0].panels[0].note.endswith("walked in 300 steps, stuck")
 
 
 def test_the_overview_takes_the_search_that_flips_most(plans):
     searches = [trial for trial in plans if "search" in trial.measures]
     counts = [trial.measures["search"]["num_flips"] for trial in searches]
     assert {trial.case.variant for trial in searches} == {"online"}
-    panels = next(shown for shown in figures.exhibits(plans) if shown.name == "figures-rounds")
+    panels = next(one for one in shown.figure_maps(plans) if one.name == "figures-rounds")
     first = searches[counts.index(max(counts))]
     assert any(first.case.instance in note for note in panels.notes)
     assert panels.support is not None
@@ -73,11 +74,11 @@ def test_the_overview_takes_the_search_that_flips_most(plans):
 def test_the_lowest_median_and_highest_saving_are_shown(plans):
     lengths = {"1-2": 95.0, "1-3": 90.0, "1-4": 70.0, "2-3": 101.0, "4-5": 60.0}
     chosen = [
-        with_length(trial, lengths[figures.team(trial)] if trial.case.variant == "online" else 100.0)
+        with_length(trial, lengths[shown.team(trial)] if trial.case.variant == "online" else 100.0)
         for trial in plans
-        if figures.team(trial) in lengths
+        if shown.team(trial) in lengths
     ]
-    panels = next(shown for shown in figures.exhibits(chosen) if shown.name == "figures-routes")
+    panels = next(one for one in shown.figure_maps(chosen) if one.name == "figures-routes")
     assert panels.headings == (
         "tasks 2-3: lowest saving, −1.0 %",
         "tasks 1-3: median saving, 10.0 %",
@@ -89,14 +90,14 @@ def test_the_lowest_median_and_highest_saving_are_shown(plans):
 
 
 def test_nothing_saved_is_not_less_than_nothing():
-    assert [figures.signed(value) for value in (-0.04, 0.04, -1.26)] == ["0.0", "0.0", "−1.3"]
+    assert [shown.signed(value) for value in (-0.04, 0.04, -1.26)] == ["0.0", "0.0", "−1.3"]
 
 
 def test_a_pair_that_a_variant_did_not_solve_is_not_compared(plans):
     failed = replace(plans[0], plan=replace(plans[0].plan, is_complete=False))
-    assert figures.team(failed) not in figures.solved_pairs([failed, *plans[1:]])
-    assert figures.team(plans[0]) in figures.solved_pairs(plans)
+    assert shown.team(failed) not in shown.solved_pairs([failed, *plans[1:]])
+    assert shown.team(plans[0]) in shown.solved_pairs(plans)
 
 
 def test_without_trials_nothing_is_shown():
-    assert figures.exhibits([]) == []
+    assert shown.figure_maps([]) == []

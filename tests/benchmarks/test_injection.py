@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from benchmarks.report.injection import injection_table
 from benchmarks.suites import injection
 from chronoforest.bench.suite import Request
 from chronoforest.bench.trials import Trial
@@ -40,6 +41,6 @@ def test_segments_of_the_shipped_sampler_are_measured(monkeypatch):
     trials = [injection.run_injection(case, planner) for case in CASES[:3]]
     assert {trial.case.variant for trial in trials} == set(injection.INJECTIONS.values())
     assert Trial.from_json(trials[0].to_json()) == trials[0]
-    (sheet,) = injection.exhibits(trials)
+    (sheet,) = injection_table(trials)
     assert [row.entries["largest hop, units"].num_trials for row in sheet.rows] == [1, 1, 1]
     assert all(row.entries["success within 1000, %"].ours is None for row in sheet.rows)

@@ -2,15 +2,16 @@ import numpy as np
 import pytest
 from fake_planner import support_of
 
-from benchmarks.report.panels import Panel, Panels, Way
-from chronoforest.bench.suite import Suite
-from chronoforest.bench.run import run_cases
+from benchmarks.report.panels import Panel, Panels, Way, shared_labels
 from chronoforest.bench.case import Case
+from chronoforest.bench.run import run_cases
+from chronoforest.bench.suite import Suite
 from chronoforest.bench.trials import Trial
 from chronoforest.envs.mazes import maze
 from chronoforest.errors import CannotWrite
+from chronoforest.peers.choice import PlannerChoice
+from chronoforest.report.contents import Contents
 from chronoforest.report.page import write_report
-from benchmarks.report.panels import draw_panels, shared_labels
 from chronoforest.types import Problem
 
 PRESET = "antmaze-giant-stitch-v0"
@@ -27,9 +28,9 @@ def panels(problem=ONE, roles=("planned", "reference", "walked"), count=2, **mor
 
 def drawn(shown, folder):
     """The words of the picture, as the SVG tells them."""
-    png, svg = draw_panels(shown, folder)
-    assert png.read_bytes().startswith(b"\x89PNG")
-    return svg.read_text()
+    shown.save(folder)
+    assert (folder / "figures" / "maps.png").read_bytes().startswith(b"\x89PNG")
+    return (folder / "figures" / "maps.svg").read_text()
 
 
 def test_maps_are_drawn_with_titles_notes_headings_and_legend(tmp_path):
@@ -60,12 +61,13 @@ def test_the_ground_may_be_the_data_s_support(tmp_path):
 
 
 def test_the_page_shows_maps_and_their_notes(tmp_path):
-    case = Case("figures", PRESET, 1, 0)
-    run_cases(
-        [case], tmp_path / "toy.jsonl", lambda preset, mode: None, run=lambda case, _: Trial(case, None)
+    case = Case("figures", PlannerChoice(PRESET), 1, 0)
+    toy = Suite(
+        "toy", "a toy", lambda request: [case], lambda case, _: Trial(case, None), lambda choice: None
     )
-    toy = Suite("toy", "a toy", lambda effort: [case], lambda trials: [panels(notes=("what <this> is",))])
-    report = write_report(tmp_path, {"toy": toy}).parent
+    run_cases(toy, [case], tmp_path / "toy.jsonl")
+    shown = {"toy": lambda trials: [panels(notes=("what <this> is",))]}
+    report = write_report(tmp_path, Contents("All of it", {"toy": toy}, shown, "make toys")).parent
     page = (report / "index.html").read_text()
     assert "All &lt;maps&gt; (paper: Figure 99)" in page
     assert "<li>what &lt;this&gt; is</li>" in page
@@ -77,4 +79,4 @@ def test_the_page_shows_maps_and_their_notes(tmp_path):
 def test_a_folder_that_cannot_be_written_is_named(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(CannotWrite, match="file"):
-        draw_panels(panels(), tmp_path / "file")
+        panels().save(tmp_path / "file")

@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
 
-from benchmarks.suites import calibration
+from benchmarks.report.calibration import calibration_fits
 from benchmarks.report.charts import Chart
 from benchmarks.report.sheets import Sheet
+from benchmarks.suites import calibration
 from chronoforest.bench.suite import Request
 from chronoforest.bench.trials import Trial
 from chronoforest.presets.loading import load_planner
@@ -42,7 +43,7 @@ def test_the_shipped_distance_is_measured_and_shown():
     trial = calibration.run_calibration(case, load_planner(case.preset))
     assert len(trial.measures["pairs"]) == 3655
     assert Trial.from_json(trial.to_json()).to_json() == trial.to_json()
-    shown = calibration.exhibits([trial])
+    shown = calibration_fits([trial])
     fits, bins = (one for one in shown if isinstance(one, Sheet))
     assert fits.rows[0].entries["α*"].published == "0.00164"
     assert fits.rows[0].entries["α used"].ours == fits.rows[1].entries["α used"].ours

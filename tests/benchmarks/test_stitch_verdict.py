@@ -1,6 +1,6 @@
-from chronoforest.bench.metrics import Estimate
 from benchmarks.report.sheets import Entry, Row
-from benchmarks.suites.stitch import verdict
+from benchmarks.report.stitch import verdict
+from chronoforest.bench.metrics import Estimate
 
 
 def row(label, value, spread=0.1):

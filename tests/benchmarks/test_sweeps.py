@@ -2,11 +2,12 @@ from dataclasses import replace
 
 from fake_planner import FakePlanner
 
-from benchmarks.suites import sweeps
 from benchmarks.changes import parse, with_value
 from benchmarks.report.charts import Chart
+from benchmarks.report.sweeps import sweep_charts
+from benchmarks.suites import sweeps
+from chronoforest.bench.protocol import plan_random
 from chronoforest.bench.suite import Request
-from chronoforest.bench.protocol import run_case
 from chronoforest.presets.named import get_preset
 
 CASES = sweeps.cases(Request(episodes=1))
@@ -38,9 +39,9 @@ def test_a_chart_shows_the_values_that_were_run():
     planner = FakePlanner(sweeps.VALIDATION.preset)
     path, values = sweeps.SWEEPS["τ, steps"]
     wanted = [sweeps.change(path, value) for value in values[:2]]
-    first = run_case(next(case for case in CASES if case.change == wanted[0]), planner)
+    first = plan_random(next(case for case in CASES if case.change == wanted[0]), planner)
     trials = [first, replace(first, case=replace(first.case, change=wanted[1]))]
-    sheet, chart = sweeps.exhibits(trials)
+    sheet, chart = sweep_charts(trials)
     assert isinstance(chart, Chart)
     assert chart.series[0].x == (10.0, 30.0)
     shown = {row.label: row.entries["expanded"].num_trials for row in sheet.rows}

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from fake_planner import FakePlanner
 
+from benchmarks.report import theory as shown_theory
 from benchmarks.suites import hamiltonian, theory
 from chronoforest.bench.suite import Request
 from chronoforest.bench.trials import Trial
@@ -21,7 +22,7 @@ def trial(case, certificate=SURE, num_false=0, rows=()):
 
 
 def sheet(trials, name):
-    return next(shown for shown in theory.exhibits(trials) if shown.name == name)
+    return next(shown for shown in shown_theory.certificate_tables(trials) if shown.name == name)
 
 
 def figures(shown, label):
@@ -31,7 +32,7 @@ def figures(shown, label):
 
 
 def test_the_trials_are_the_online_ones_of_the_other_suite():
-    effort = Request(1, 1)
+    request = Request(1, 1)
     assert set(theory.cases(request)) < set(hamiltonian.cases(request))
     assert theory.SUITE.file == hamiltonian.SUITE.file
 
@@ -40,7 +41,7 @@ def test_claims_are_counted():
     fixed = next(case for case in hamiltonian.cases(Request(1, 1)) if case.variant != "online")
     trials = [trial(FIRST, SURE, 0), trial(SECOND, OPEN, 1), trial(fixed, OPEN, 4)]
     (row,) = sheet(trials, "theory").rows
-    margin, bound, premises, exact, legs = (row.entries[column] for column in theory.COLUMNS)
+    margin, bound, premises, exact, legs = (row.entries[column] for column in shown_theory.COLUMNS)
     assert margin.ours.value == 4.0
     assert (bound.ours.value, bound.num_trials) == (1.0, 1)
     assert premises.ours.value == exact.ours.value == 0.5
@@ -76,25 +77,28 @@ def test_coverage_is_told_by_depth():
 
 def test_intervals_of_coverage_count_instances():
     rows = [(1, 10.0, 20.0)] * 50
-    entry = theory.coverage(theory.pool([trial(FIRST, rows=rows), trial(SECOND, rows=rows[:3])]))
+    entry = shown_theory.coverage(shown_theory.pool([trial(FIRST, rows=rows), trial(SECOND, rows=rows[:3])]))
     assert entry.num_trials == 2
-    alone = theory.coverage(theory.pool([trial(FIRST, rows=rows)]))
+    alone = shown_theory.coverage(shown_theory.pool([trial(FIRST, rows=rows)]))
     assert (alone.ours.low, alone.ours.high) == (0.0, 1.0)
 
 
 def test_every_candidate_has_one_column_of_gaps():
-    gaps = np.append(np.array(theory.GAPS), 1.5)
-    found = theory.pool([trial(FIRST, rows=[(1, gap, 1.0) for gap in gaps])])
-    chosen = [choose(found) for name, choose in theory.gap_choices().items() if name != "all"]
+    gaps = np.append(np.array(shown_theory.GAPS), 1.5)
+    found = shown_theory.pool([trial(FIRST, rows=[(1, gap, 1.0) for gap in gaps])])
+    chosen = [choose(found) for name, choose in shown_theory.gap_choices().items() if name != "all"]
     assert np.sum(chosen, axis=0).tolist() == [1] * len(gaps)
 
 
 def test_the_curve_ends_with_the_deepest():
     trials = [trial(FIRST, rows=[(0, 1.0, 1.0), (7, 1.0, 1.0), (8, 1.0, 9.0)])]
     curve = sheet(trials, "theory-coverage").series[0]
-    assert curve.x == (0, theory.LAST_DEPTH)
+    assert curve.x == (0, shown_theory.LAST_DEPTH)
     assert curve.y == (100.0, 50.0)
 
 
 def test_plans_without_candidates_show_certificates_only():
-    assert [shown.name for shown in theory.exhibits([trial(FIRST)])] == ["theory", "theory-margins"]
+    assert [shown.name for shown in shown_theory.certificate_tables([trial(FIRST)])] == [
+        "theory",
+        "theory-margins",
+    ]

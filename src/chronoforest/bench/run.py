@@ -69,9 +69,12 @@ def read_records(folder: Path, suite: Suite) -> list[Trial]:
     return list({trial.case.key: trial for trial in found}.values())
 
 
-def attempt(suite: Suite, case: Case, loaded: Any) -> Trial:
+def attempt(case: Case, loaded: Any, run: RunCase) -> Trial:
     """Run a case on what was loaded for it; a refused problem is a failed trial."""
-    return _attempt(case, loaded, suite.run)
+    try:
+        return run(case, loaded)
+    except InvalidProblem as error:
+        return Trial(case, plan=None, refusal=str(error))
 
 
 def _run(cases: Sequence[Case], suite: Suite, workers: int) -> Iterator[Trial]:
@@ -103,14 +106,7 @@ def _trial_or_error(case: Case, load: Load, run: RunCase) -> tuple[Trial | None,
 
 def _trial(case: Case, load: Load, run: RunCase) -> Trial:
     loaded, origin = _loaded(load, case.choice)
-    return replace(_attempt(case, loaded, run), origin=origin)
-
-
-def _attempt(case: Case, loaded: Any, run: RunCase) -> Trial:
-    try:
-        return run(case, loaded)
-    except InvalidProblem as error:
-        return Trial(case, plan=None, refusal=str(error))
+    return replace(attempt(case, loaded, run), origin=origin)
 
 
 @lru_cache(maxsize=4)

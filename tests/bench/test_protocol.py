@@ -3,19 +3,22 @@ from itertools import combinations, pairwise, permutations
 import numpy as np
 import pytest
 from fake_planner import StraightDistance
+from protocol_runs import make_cases
 
-from chronoforest.bench.references import geodesic_matrix
 from chronoforest.bench.case import Case
-from chronoforest.bench.protocol import make_cases
 from chronoforest.bench.problems import mismatched_triples, open_cells, order_problem, random_problem
+from chronoforest.bench.protocol import STITCH
+from chronoforest.bench.references import geodesic_matrix
+from chronoforest.bench.suite import Request
 from chronoforest.envs.mazes import cell_centre, cell_of, maze
 from chronoforest.errors import InvalidParameter
+from chronoforest.peers.choice import PlannerChoice
 
 GIANT = "pointmaze-giant-stitch-v0"
 
 
 def case(suite, **values):
-    return Case(**{"suite": suite, "preset": GIANT, "task": 0, "episode": 0, **values})
+    return Case(suite, PlannerChoice(GIANT), **values)
 
 
 @pytest.mark.parametrize("suite", ["stitch", "track"])
@@ -40,7 +43,9 @@ def test_seeds_differ_between_cases_but_not_between_variants():
     cases = make_cases(case("stitch"), 10)
     assert len({c.seeds for c in cases}) == len(cases)
     assert case("stitch", variant="single").seeds == case("stitch").seeds
-    assert case("track", tracker="bc", reference="centres", look_ahead=3.0).seeds == case("stitch").seeds
+    assert (
+        case("track", reference="centres", look_ahead=3.0).chosen(tracker="bc").seeds == case("stitch").seeds
+    )
     assert case("stitch", seed=1).seeds != case("stitch").seeds
 
 
@@ -103,8 +108,8 @@ def test_order_problems_are_official_tasks_with_three_other_cells():
 
 
 def test_bad_requests_carry_what_was_asked():
-    with pytest.raises(InvalidParameter, match=r"unknown suite 'sprint'.*stitch"):
-        make_cases(case("sprint"), 1)
+    with pytest.raises(InvalidParameter, match="suite stitch must be told which planner to run"):
+        STITCH.cases(Request())
     with pytest.raises(InvalidParameter, match=r"unknown reference 'straight'; available: centres, geodesic"):
         make_cases(case("track", reference="straight"), 1)
     with pytest.raises(InvalidParameter, match="episodes must be at least 1, got 0"):

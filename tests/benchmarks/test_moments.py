@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from fakes import make_planner
 
-from benchmarks import moments as overview
+from benchmarks import moments
 from benchmarks.moments import shown_moments
+from benchmarks.report.moments import moment_panels
 from chronoforest.types import Problem, Support
 
 A, B, C = [["S1", "G1"]], [["S1", "W1", "G1"]], [["S1", "W2", "G1"]]
@@ -18,12 +19,12 @@ PROBLEM = Problem([[2.0, 2.0]], [[18.0, 18.0]], [[2.0, 18.0], [18.0, 2.0]])
 def search():
     snapshots = []
     result = make_planner().plan(PROBLEM, on_snapshot=snapshots.append)
-    return result, overview.record_search(snapshots, result), len(snapshots)
+    return result, moments.record_search(snapshots, result), len(snapshots)
 
 
 def test_both_sides_of_every_flip_are_shown():
     orders = [A] * 5 + [B] * 5 + [A] * 10
-    assert overview.flips(orders) == [5, 10]
+    assert moments.flips(orders) == [5, 10]
     assert shown_moments(orders, 6) == [0, 4, 5, 9, 10, 19]
 
 
@@ -48,7 +49,7 @@ def test_a_search_is_kept_as_plain_values(search):
     assert last["num_segments"] == [len(tree.segments) for tree in result.trees]
     assert last["orders"] == [route.order for route in result.routes]
     assert last["length"] == pytest.approx(result.length, abs=0.01)
-    assert len(kept["moments"]) == min(overview.NUM_MOMENTS, num_snapshots + 1)
+    assert len(kept["moments"]) == min(moments.NUM_MOMENTS, num_snapshots + 1)
 
 
 def test_every_leg_of_the_plan_runs_between_its_anchors(search):
@@ -63,15 +64,13 @@ def test_every_leg_of_the_plan_runs_between_its_anchors(search):
 def test_the_ground_keeps_its_place(search):
     result, recorded, _ = search
     coarse = Support.from_dict(recorded["support"])
-    np.testing.assert_allclose(
-        coarse.extent, result.support.extent, atol=overview.CELLS * result.support.cell
-    )
+    np.testing.assert_allclose(coarse.extent, result.support.extent, atol=moments.CELLS * result.support.cell)
     assert coarse.mask.mean() == pytest.approx(result.support.mask.mean(), abs=0.1)
 
 
 def test_moments_become_maps(search):
     _, recorded, _ = search
-    panels = overview.moment_panels(recorded, PROBLEM)
+    panels = moment_panels(recorded, PROBLEM)
     roles = [{way.role for way in panel.ways} for panel in panels]
     assert roles[0] == {"tentative"}
     assert roles[-1] == {"tree", "route"}
