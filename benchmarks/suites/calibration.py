@@ -35,7 +35,7 @@ LARGEST_ALPHA = 0.02
 RESIDUALS = (0.0, 10.0, 20.0, 30.0, 50.0, 100.0, 200.0, 400.0, 1000.0)
 """Edges of the bins of T, in steps, that coverage and slack are told for."""
 
-SETTINGS = (
+MEASURED = (
     ("antmaze-giant-stitch-v0", "own"),
     ("antmaze-giant-stitch-v0", "paper"),
     ("pointmaze-giant-stitch-v0", "own"),
@@ -44,7 +44,7 @@ SETTINGS = (
 
 def cases(request: Request) -> list[Case]:
     """One per preset and distance; there is nothing to repeat."""
-    return [Case("calibration", PlannerChoice(preset, distance=distance)) for preset, distance in SETTINGS]
+    return [Case("calibration", PlannerChoice(preset, distance=distance)) for preset, distance in MEASURED]
 
 
 def run_calibration(case: Case, planner: PresetPlanner) -> Trial:

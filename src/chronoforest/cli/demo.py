@@ -49,7 +49,7 @@ def demo(
 
 
 def _table(outing: Outing) -> object:
-    from chronoforest.report.tables import Table
+    from chronoforest.report.tables import TextTable
     from chronoforest.types import path_length
 
     rows = [
@@ -68,4 +68,4 @@ def _table(outing: Outing) -> object:
     state = "complete" if result.complete else "incomplete"
     title = f"{state} after {result.num_rounds} rounds, {result.num_expanded} nodes, {result.seconds:.1f} s"
     header = ("", "route", "planned", "walked", "steps", "re-planned", "outcome")
-    return Table(title, header, tuple(rows)).to_rich()
+    return TextTable(title, header, tuple(rows)).to_rich()

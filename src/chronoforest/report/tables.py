@@ -23,7 +23,7 @@ from chronoforest.report.page import write_text
 
 
 @dataclass(frozen=True)
-class Table:
+class TextTable:
     """Text in rows; the first column names the row, and the last row may be a total."""
 
     title: str
@@ -76,17 +76,17 @@ class Table:
 Cell = Callable[[Sequence[Trial]], str]
 
 
-def bench_table(suite: str, trials: Sequence[Trial], title: str = "") -> Table:
+def bench_table(suite: str, trials: Sequence[Trial], title: str = "") -> TextTable:
     """One row per task where the suite has tasks, and one for all trials."""
     columns = COLUMNS[suite]
     tasks = sorted({trial.case.task for trial in trials} - {0})
     groups = [(f"task {task}", [trial for trial in trials if trial.case.task == task]) for task in tasks]
     groups.append((f"all ({len(trials)})", list(trials)))
     rows = tuple((name, *(cell(group) for cell in columns.values())) for name, group in groups)
-    return Table(title, ("", *columns), rows, has_total=True)
+    return TextTable(title, ("", *columns), rows, has_total=True)
 
 
-def setup_tables(suite: str, trials: Sequence[Trial]) -> list[Table]:
+def setup_tables(suite: str, trials: Sequence[Trial]) -> list[TextTable]:
     """A table for each setup that was tried."""
     setups: dict[Case, list[Trial]] = {}
     for trial in trials:
