@@ -10,7 +10,7 @@ def test_a_nested_number_is_replaced_and_keeps_its_kind():
     params = with_value(PlannerParams(), "search.junction.num_samples", 6.0)
     assert params.search.junction.num_samples == 6
     assert isinstance(params.search.junction.num_samples, int)
-    assert with_value(PlannerParams(), "optimism", 0.5).optimism == 0.5
+    assert with_value(PlannerParams(), "search.uncertainty_weight", 2).search.uncertainty_weight == 2.0
 
 
 def test_a_changed_planner_leaves_the_other_as_it_was():
@@ -27,6 +27,11 @@ def test_a_changed_planner_leaves_the_other_as_it_was():
 def test_a_change_must_be_a_name_and_a_number(change):
     with pytest.raises(InvalidParameter):
         parse(change)
+
+
+def test_a_recorded_name_still_means_its_parameter():
+    path, value = parse("max_challenges=2")
+    assert with_value(PlannerParams(), path, value).challenge.max_challenges == 2
 
 
 def test_an_unknown_name_tells_the_known_ones():
