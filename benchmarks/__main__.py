@@ -8,9 +8,9 @@ from pathlib import Path
 
 from benchmarks.contents import CONTENTS
 from benchmarks.forecast import Forecast, forecast, runnable
-from benchmarks.registry import SUITES
+from benchmarks.registry import chosen_suites
 from chronoforest.bench.run import run_cases
-from chronoforest.bench.suite import Request, Suite, chosen_suites
+from chronoforest.bench.suite import Request, Suite
 from chronoforest.cli import Verb, run_verbs
 from chronoforest.cli.planning import open_folder
 from chronoforest.cli.progress import bar
@@ -45,7 +45,7 @@ def run(
     request = Request(repeats, episodes)
     wanted = {
         suite: [case.chosen(device=device, data=data) for case in suite.cases(request)]
-        for suite in chosen_suites(only, SUITES)
+        for suite in chosen_suites(only)
     }
     forecasts = {suite: forecast(suite, cases, out) for suite, cases in wanted.items()}
     if dry_run:

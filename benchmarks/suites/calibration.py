@@ -42,7 +42,7 @@ MEASURED = (
 )
 
 
-def cases(request: Request) -> list[Case]:
+def cases(_request: Request) -> list[Case]:
     """One per preset and distance; there is nothing to repeat."""
     return [Case("calibration", PlannerChoice(preset, distance=distance)) for preset, distance in MEASURED]
 

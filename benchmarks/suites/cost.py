@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.instances import instance_set
 from benchmarks.stopwatch import Stopwatch
 from benchmarks.suites.hamiltonian import instance_cases, run_instance
+from benchmarks.suites.stitch import task_problem
 from chronoforest.bench.case import Case
 from chronoforest.bench.suite import Request, Suite
-from chronoforest.bench.trials import Trial, measure_plan, plan_problem, task_problem
+from chronoforest.bench.trials import Trial, measure_plan, plan_problem
 from chronoforest.models.distance import TemporalDistance
 from chronoforest.models.sampler import SegmentSampler
 from chronoforest.peers.choice import PlannerChoice

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 PRESET = "antmaze-giant-stitch-v0"
 
 
-def cases(request: Request) -> list[Case]:
+def cases(_request: Request) -> list[Case]:
     """One walk of every task and one group of every pair; there is nothing to repeat."""
     walks = task_cases(Case("stitch", PlannerChoice(PRESET)), 1)
     return [*walks, *instance_cases(instance_set(PRESET, "own"), COMPARED, Request(1, 1), (2,))]

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from benchmarks.suites.stitch import task_problem
 from chronoforest.bench.case import Case
 from chronoforest.bench.protocol import walk_official
 from chronoforest.bench.references import geodesics
 from chronoforest.bench.suite import Request, Suite
-from chronoforest.bench.trials import Trial, task_problem
+from chronoforest.bench.trials import Trial
 from chronoforest.envs.mazes import Maze
 from chronoforest.peers.choice import PlannerChoice
 from chronoforest.types import FloatArray, Query

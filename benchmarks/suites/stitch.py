@@ -7,8 +7,11 @@ from dataclasses import dataclass, replace
 from chronoforest.bench.case import Case
 from chronoforest.bench.protocol import task_cases, walk_official
 from chronoforest.bench.suite import Request, Suite
-from chronoforest.bench.trials import Trial
+from chronoforest.bench.trials import Trial, official_env
+from chronoforest.envs.tasks import reset_task
+from chronoforest.execution.rollout import MAX_STEPS
 from chronoforest.peers.choice import CHRONOFOREST, PlannerChoice
+from chronoforest.types import Problem
 
 SPLITS = ("medium", "large", "giant")
 REPEATS, EPISODES = 4, 20
@@ -66,6 +69,12 @@ def walks(preset: str, contender: Contender, request: Request) -> list[Case]:
         for repeat in range(request.num_repeats(contender.repeats))
         for case in task_cases(replace(own, seed=repeat), request.num_episodes(EPISODES))
     ]
+
+
+def task_problem(case: Case) -> Problem:
+    """An official task with its jitter, as the environment is reset to it."""
+    start = reset_task(official_env(case.preset, MAX_STEPS), case.task, case.seeds[0])
+    return Problem([start.observation[:2]], [start.goal])
 
 
 SUITE = Suite("stitch", "success on the official tasks, with peers", cases, walk_official, seconds=5.0)

@@ -9,11 +9,11 @@ from fake_planner import FakePlanner
 
 from benchmarks.contents import CONTENTS
 from benchmarks.forecast import PlannerSetup, forecast, obstacle, runnable
-from benchmarks.registry import SUITES
+from benchmarks.registry import SUITES, chosen_suites
 from chronoforest.bench.case import Case
 from chronoforest.bench.protocol import plan_random, random_cases
 from chronoforest.bench.run import run_cases
-from chronoforest.bench.suite import Request, Suite, chosen_suites
+from chronoforest.bench.suite import Request, Suite
 from chronoforest.errors import InvalidParameter
 from chronoforest.peers.choice import PlannerChoice
 
@@ -50,10 +50,10 @@ def test_what_cannot_be_run_is_left_out_and_told(tmp_path):
 
 
 def test_suites_are_chosen_by_name():
-    assert [suite.name for suite in chosen_suites((), SUITES)] == list(SUITES)
+    assert [suite.name for suite in chosen_suites(())] == list(SUITES)
     assert [suite.name for suite in chosen_suites(["toy"], {"toy": TOY})] == ["toy"]
     with pytest.raises(InvalidParameter, match="unknown suite 'nothing'; available: stitch"):
-        chosen_suites(["nothing"], SUITES)
+        chosen_suites(["nothing"])
 
 
 @pytest.mark.parametrize("counts", [{"repeats": 0}, {"episodes": -1}])

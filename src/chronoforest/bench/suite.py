@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,11 +57,3 @@ class Suite:
     def file(self) -> str:
         """Name of its file of trials."""
         return f"{self.records or self.name}.jsonl"
-
-
-def chosen_suites(only: Sequence[str], suites: Mapping[str, Suite]) -> list[Suite]:
-    """All suites, or those named, in their own order."""
-    for name in only:
-        if name not in suites:
-            raise InvalidParameter(f"unknown suite {name!r}; available: {', '.join(suites)}")
-    return [suite for name, suite in suites.items() if not only or name in only]

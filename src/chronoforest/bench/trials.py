@@ -17,7 +17,7 @@ from chronoforest.bench.case import Case
 from chronoforest.bench.problems import TIE
 from chronoforest.bench.references import bfs_matrix, geodesic_matrix
 from chronoforest.envs.mazes import Maze
-from chronoforest.envs.tasks import Env, make_env, reset_task
+from chronoforest.envs.tasks import Env, make_env
 from chronoforest.execution.outing import Outing, walk_task
 from chronoforest.execution.recovery import Cause
 from chronoforest.execution.rollout import MAX_STEPS, Rollout
@@ -130,12 +130,6 @@ def fingerprint(*paths: Path) -> str:
     for path in paths:
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16] if paths else ""
-
-
-def task_problem(case: Case) -> Problem:
-    """An official task with its jitter, as the environment is reset to it."""
-    start = reset_task(official_env(case.preset, MAX_STEPS), case.task, case.seeds[0])
-    return Problem([start.observation[:2]], [start.goal])
 
 
 def plan_problem(case: Case, planner: PresetPlanner, problem: Problem, **watchers: Any) -> PlanResult:
