@@ -85,6 +85,24 @@ def test_a_damaged_line_in_the_middle_is_an_error_that_names_it(tmp_path):
         run_cases(FAKE, CASES, path)
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "3",
+        "{}",
+        '{"case": [], "plan": null, "walk": null, "refusal": ""}',
+        '{"case": {"suite": "pairs"}, "plan": null, "walk": null, "refusal": ""}',
+        '{"case": {"suite": [], "preset": "x"}, "plan": null, "walk": null, "refusal": ""}',
+        '{"case": {"suite": "pairs", "preset": "x", "weights": 3}, "plan": null, "walk": null, "refusal": ""}',
+    ],
+)
+def test_a_line_that_is_no_trial_is_named(tmp_path, line):
+    path = tmp_path / "trials.jsonl"
+    path.write_text(line + "\n")
+    with pytest.raises(BadResult, match="line 1 is not a trial"):
+        read_trials(path)
+
+
 def test_workers_give_the_same_trials_in_the_same_order(tmp_path):
     alone = run_cases(FAKE, CASES, tmp_path / "alone.jsonl")
     together = run_cases(FAKE, CASES, tmp_path / "together.jsonl", workers=2)

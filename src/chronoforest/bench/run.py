@@ -57,9 +57,9 @@ def read_trials(path: Path) -> list[Trial]:
     for number, line in enumerate(_whole_lines(path), start=1):
         try:
             trial = Trial.from_json(line)
-        except (ValueError, KeyError, TypeError) as error:
+            trials[trial.case.key] = trial
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise BadResult(f"{path} line {number} is not a trial: {error!r}") from error
-        trials[trial.case.key] = trial
     return list(trials.values())
 
 
