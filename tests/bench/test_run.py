@@ -93,7 +93,7 @@ def test_a_damaged_line_in_the_middle_is_an_error_that_names_it(tmp_path):
         '{"case": [], "plan": null, "walk": null, "refusal": ""}',
         '{"case": {"suite": "pairs"}, "plan": null, "walk": null, "refusal": ""}',
         '{"case": {"suite": [], "preset": "x"}, "plan": null, "walk": null, "refusal": ""}',
-        '{"case": {"suite": "pairs", "preset": "x", "weights": 3}, "plan": null, "walk": null, "refusal": ""}',
+        '{"case": {"suite": "pairs", "preset": "", "data": 3}, "plan": null, "walk": null, "refusal": ""}',
     ],
 )
 def test_a_line_that_is_no_trial_is_named(tmp_path, line):
