@@ -57,7 +57,7 @@ def run(
             left_out = f"{one.num_wanted} trials of {one.setup.choice.planner} left out"
             print(f"{suite.name}: {left_out}: {one.obstacle}")
         with bar(suite.name, "trials") as on_progress:
-            trials = run_cases(suite, runnable(cases), out / suite.file, workers, on_progress)
+            trials = run_cases(suite, runnable(cases), out, workers, on_progress)
         print(f"{out / suite.file}: {len(trials)} trials of suite {suite.name}")
 
 

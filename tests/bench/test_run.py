@@ -55,34 +55,36 @@ def failing_after(num_trials):
 
 
 def test_an_interrupted_run_continues_and_equals_an_uninterrupted_one(tmp_path):
-    whole = run_cases(FAKE, CASES, tmp_path / "whole.jsonl")
+    whole = run_cases(FAKE, CASES, tmp_path / "whole")
     with pytest.raises(KeyboardInterrupt):
-        run_cases(failing_after(4), CASES, tmp_path / "parts.jsonl")
-    assert len(read_trials(tmp_path / "parts.jsonl")) == 4
+        run_cases(failing_after(4), CASES, tmp_path / "parts")
+    assert len(read_trials(tmp_path / "parts" / "pairs.jsonl")) == 4
     seen = []
-    parts = run_cases(FAKE, CASES, tmp_path / "parts.jsonl", on_progress=lambda *counts: seen.append(counts))
+    parts = run_cases(FAKE, CASES, tmp_path / "parts", on_progress=lambda *counts: seen.append(counts))
     assert parts == whole
     assert seen == [(5, 6), (6, 6)]
-    assert (tmp_path / "parts.jsonl").read_text() == (tmp_path / "whole.jsonl").read_text()
+    assert (tmp_path / "parts" / "pairs.jsonl").read_text() == (
+        tmp_path / "whole" / "pairs.jsonl"
+    ).read_text()
 
 
 def test_a_torn_last_line_is_run_again(tmp_path):
-    path = tmp_path / "trials.jsonl"
-    whole = run_cases(FAKE, CASES, path)
+    path = tmp_path / "pairs.jsonl"
+    whole = run_cases(FAKE, CASES, tmp_path)
     text = path.read_text()
     path.write_text(text[:-40])
     assert len(read_trials(path)) == 5
-    assert run_cases(FAKE, CASES, path) == whole
+    assert run_cases(FAKE, CASES, tmp_path) == whole
     assert path.read_text() == text
 
 
 def test_a_damaged_line_in_the_middle_is_an_error_that_names_it(tmp_path):
-    path = tmp_path / "trials.jsonl"
-    run_cases(FAKE, CASES[:2], path)
+    path = tmp_path / "pairs.jsonl"
+    run_cases(FAKE, CASES[:2], tmp_path)
     first, second, _ = path.read_text().split("\n")
     path.write_text(f"{first[:50]}\n{second}\n")
     with pytest.raises(BadResult, match="line 1 is not a trial"):
-        run_cases(FAKE, CASES, path)
+        run_cases(FAKE, CASES, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -97,41 +99,41 @@ def test_a_damaged_line_in_the_middle_is_an_error_that_names_it(tmp_path):
     ],
 )
 def test_a_line_that_is_no_trial_is_named(tmp_path, line):
-    path = tmp_path / "trials.jsonl"
+    path = tmp_path / "pairs.jsonl"
     path.write_text(line + "\n")
     with pytest.raises(BadResult, match="line 1 is not a trial"):
         read_trials(path)
 
 
 def test_workers_give_the_same_trials_in_the_same_order(tmp_path):
-    alone = run_cases(FAKE, CASES, tmp_path / "alone.jsonl")
-    together = run_cases(FAKE, CASES, tmp_path / "together.jsonl", workers=2)
+    alone = run_cases(FAKE, CASES, tmp_path / "alone")
+    together = run_cases(FAKE, CASES, tmp_path / "together", workers=2)
     assert together == alone
-    lines = (tmp_path / "together.jsonl").read_text().splitlines()
+    lines = (tmp_path / "together" / "pairs.jsonl").read_text().splitlines()
     assert len(lines) == len(CASES)
     assert all(json.loads(line)["case"]["suite"] == "pairs" for line in lines)
 
 
 def test_variants_share_a_file(tmp_path):
-    path = tmp_path / "trials.jsonl"
-    run_cases(FAKE, CASES[:2], path)
+    path = tmp_path / "pairs.jsonl"
+    run_cases(FAKE, CASES[:2], tmp_path)
     others = [replace(case, variant="temporal-fixed") for case in CASES[:2]]
-    assert [trial.case for trial in run_cases(FAKE, others, path)] == others
+    assert [trial.case for trial in run_cases(FAKE, others, tmp_path)] == others
     assert len(read_trials(path)) == 4
 
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_an_error_in_a_worker_is_its_sentence(tmp_path, workers):
     with pytest.raises(ChronoForestError, match=r"unknown preset .* available: another"):
-        run_cases(REFUSED, CASES, tmp_path / "trials.jsonl", workers)
+        run_cases(REFUSED, CASES, tmp_path / "trials", workers)
 
 
 def test_bad_requests_say_what_is_wrong(tmp_path):
     with pytest.raises(InvalidParameter, match="workers must be at least 1, got 0"):
-        run_cases(FAKE, CASES, tmp_path / "trials.jsonl", workers=0)
+        run_cases(FAKE, CASES, tmp_path / "trials", workers=0)
     (tmp_path / "file").write_text("")
     with pytest.raises((CannotWrite, BadResult)):
-        run_cases(FAKE, CASES[:1], tmp_path / "file" / "trials.jsonl")
+        run_cases(FAKE, CASES[:1], tmp_path / "file")
     assert os.listdir(tmp_path) == ["file"]
 
 
@@ -152,7 +154,7 @@ def test_trackers_are_loaded_alone_and_by_name(tmp_path):
 
 def test_a_case_that_was_run_twice_counts_once_and_as_the_last(tmp_path):
     path = tmp_path / "pairs.jsonl"
-    first, second = run_cases(FAKE, CASES[:2], path)
+    first, second = run_cases(FAKE, CASES[:2], tmp_path)
     again = replace(first, plan=replace(first.plan, seconds=99.0))
     with path.open("a") as file:
         file.write(again.to_json() + "\n")
@@ -161,7 +163,7 @@ def test_a_case_that_was_run_twice_counts_once_and_as_the_last(tmp_path):
 
 
 def test_compressed_records_are_read_too_and_plain_ones_count_more(tmp_path):
-    trials = run_cases(FAKE, CASES, tmp_path / FAKE.file)
+    trials = run_cases(FAKE, CASES, tmp_path)
     path = tmp_path / FAKE.file
     (tmp_path / f"{FAKE.file}.gz").write_bytes(gzip.compress(path.read_bytes()))
     newer = replace(trials[0], refusal="newer")
@@ -169,10 +171,11 @@ def test_compressed_records_are_read_too_and_plain_ones_count_more(tmp_path):
     assert read_records(tmp_path, FAKE) == [newer, *trials[1:]]
     path.unlink()
     assert read_records(tmp_path, FAKE) == trials
+    assert run_cases(REFUSED, CASES, tmp_path) == trials
 
 
 def test_a_trial_tells_what_made_it(tmp_path):
-    (trial,) = run_cases(FAKE, CASES[:1], tmp_path / "pairs.jsonl")
+    (trial,) = run_cases(FAKE, CASES[:1], tmp_path / "pairs")
     files = PlannerChoice(GIANT).weight_files
     assert [path.stem for path in files] == ["density", "distance", "denoiser", "tracker"]
     assert trial.origin == Origin(version("chronoforest"), "cpu", fingerprint(*files))
@@ -180,9 +183,9 @@ def test_a_trial_tells_what_made_it(tmp_path):
 
 
 def test_where_it_runs_does_not_make_another_trial_of_a_case(tmp_path):
-    kept = run_cases(FAKE, CASES[:2], tmp_path / "pairs.jsonl")
+    kept = run_cases(FAKE, CASES[:2], tmp_path / "pairs")
     elsewhere = [case.chosen(weights=tmp_path, data=tmp_path) for case in CASES[:2]]
-    assert run_cases(FAKE, elsewhere, tmp_path / "pairs.jsonl") == kept
+    assert run_cases(FAKE, elsewhere, tmp_path / "pairs") == kept
     assert CASES[0].chosen(mode="fast").key != CASES[0].key
 
 

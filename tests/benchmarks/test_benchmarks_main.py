@@ -49,7 +49,7 @@ def test_records_of_the_protocol_are_not_taken_for_the_paper_s(tmp_path):
     stitch = registry.SUITES["stitch"]
     case = next(case for case in stitch.cases(Request(1, 1)) if "medium" in case.preset)
     refused = replace(stitch, load=lambda choice: None, run=lambda case, _: refuse(case))
-    run_cases(refused, [case], tmp_path / "stitch.jsonl")
+    run_cases(refused, [case], tmp_path)
     assert cli.main(["report", str(tmp_path)]) == 0
     assert "# Tables of the benchmark" in (tmp_path / "report" / "report.md").read_text()
     assert cli.main(["report", str(tmp_path), "--suites", "benchmarks.contents"]) == 0

@@ -35,7 +35,7 @@ def test_a_forecast_takes_the_suite_s_seconds_then_the_records_own(tmp_path):
     cases = toy_cases(Request())
     (before,) = forecast(TOY, cases, tmp_path)
     assert (before.num_wanted, before.num_kept, before.seconds) == (4, 0, 8.0)
-    run_cases(TOY, toy_cases(Request(episodes=3)), tmp_path / TOY.file)
+    run_cases(TOY, toy_cases(Request(episodes=3)), tmp_path)
     (after,) = forecast(TOY, cases, tmp_path)
     assert (after.num_kept, after.seconds) == (3, pytest.approx(0.01))
 

@@ -65,7 +65,7 @@ def test_the_page_shows_maps_and_their_notes(tmp_path):
     toy = Suite(
         "toy", "a toy", lambda request: [case], lambda case, _: Trial(case, None), lambda choice: None
     )
-    run_cases(toy, [case], tmp_path / "toy.jsonl")
+    run_cases(toy, [case], tmp_path)
     shown = {"toy": lambda trials: [panels(notes=("what <this> is",))]}
     report = write_report(tmp_path, Contents("All of it", {"toy": toy}, shown, "make toys")).parent
     page = (report / "index.html").read_text()

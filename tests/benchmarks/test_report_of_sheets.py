@@ -49,7 +49,7 @@ def shown_of(*suites):
 
 @pytest.fixture
 def folder(tmp_path):
-    run_cases(TOY, CASES, tmp_path / "toy.jsonl")
+    run_cases(TOY, CASES, tmp_path)
     (tmp_path / "config.json").write_text('{"commands": ["python -m benchmarks run"], "version": "9.9"}')
     return tmp_path
 

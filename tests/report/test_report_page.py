@@ -25,7 +25,7 @@ CASES = make_cases(Case("pairs", PlannerChoice(GIANT), seed=7), 3)
 @pytest.fixture
 def folder(tmp_path):
     fake = replace(PAIRS, load=lambda choice: FakePlanner(choice.preset))
-    run_cases(fake, CASES, tmp_path / "pairs.jsonl")
+    run_cases(fake, CASES, tmp_path)
     (tmp_path / "config.json").write_text('{"commands": ["chronoforest bench pairs"], "version": "9.9"}')
     return tmp_path
 

@@ -29,15 +29,16 @@ RunCase = Callable[[Case, Any], Trial]
 def run_cases(
     suite: Suite,
     cases: Sequence[Case],
-    path: Path,
+    folder: Path,
     workers: int = 1,
     on_progress: OnProgress | None = None,
 ) -> list[Trial]:
-    """The trials of all cases, in their order; those that the file holds already are not run again."""
+    """The trials of all cases, in their order; those that the folder holds already are not run again."""
     if workers < 1:
         raise InvalidParameter(f"workers must be at least 1, got {workers}")
+    path = folder / suite.file
     _drop_torn_line(path)
-    trials = {trial.case.key: trial for trial in read_trials(path)}
+    trials = {trial.case.key: trial for trial in read_records(folder, suite)}
     pending = [case for case in cases if case.key not in trials]
     num_kept = len(cases) - len(pending)
     for num_run, trial in enumerate(_run(pending, suite, workers), start=1):

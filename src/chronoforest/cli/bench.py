@@ -99,7 +99,7 @@ def _bench(name: str, choice: PlannerChoice, bench: BenchOptions, episodes: int,
 
     from chronoforest.bench.case import Case
     from chronoforest.bench.protocol import PROTOCOL_SUITES
-    from chronoforest.bench.run import read_trials, run_cases
+    from chronoforest.bench.run import read_records, run_cases
     from chronoforest.bench.suite import Request
     from chronoforest.cli.progress import bar
     from chronoforest.report.tables import bench_table, setup_title
@@ -109,12 +109,13 @@ def _bench(name: str, choice: PlannerChoice, bench: BenchOptions, episodes: int,
     suite = PROTOCOL_SUITES[name]
     template = Case(name, choice, seed=bench.seed, variant=bench.variant, **more)
     cases = suite.cases(Request(episodes=episodes, template=template))
-    path = open_folder(bench.out) / suite.file
-    num_kept = len({trial.case.key for trial in read_trials(path)} & {case.key for case in cases})
+    folder = open_folder(bench.out)
+    path = folder / suite.file
+    num_kept = len({trial.case.key for trial in read_records(folder, suite)} & {case.key for case in cases})
     if num_kept:
         print(f"{path}: {num_kept} of {len(cases)} trials were there already, kept")
     with bar(f"{name} {choice.preset}", "trials") as on_progress:
-        trials = run_cases(suite, cases, path, bench.workers, on_progress)
+        trials = run_cases(suite, cases, folder, bench.workers, on_progress)
     table = bench_table(name, trials, setup_title(cases[0]))
     print(table.to_pipes()) if bench.markdown else Console().print(table.to_rich())
     print(f"{path}: {len(trials)} trials")
