@@ -1,4 +1,7 @@
-"""Run cases on several processes and write one JSON line per trial; an interrupted run continues."""
+"""Run cases on several processes and write one JSON line per trial; an interrupted run continues.
+
+The file of a suite holds one trial per line; what it holds already is never run again.
+"""
 
 from __future__ import annotations
 
@@ -7,116 +10,85 @@ import multiprocessing
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from chronoforest.bench.suites import Case, Mode
-from chronoforest.bench.trials import Trial, Walker, run_case
-from chronoforest.errors import BadResult, CannotWrite, ChronoForestError, InvalidParameter
-
-if TYPE_CHECKING:
-    from chronoforest.presets.loading import PresetPlanner
-
-LoadPlanner = Callable[[str, Mode], "PresetPlanner | Walker"]
-"""Preset and mode → what a suite needs; hashable and picklable, because every process loads its own."""
-
-RunCase = Callable[[Case, Any], Trial]
-"""Runs one case on what was loaded for it; a function of a module, because other processes import it."""
+from chronoforest.bench.case import Case
+from chronoforest.bench.suite import Suite
+from chronoforest.bench.trials import Origin, Trial
+from chronoforest.errors import BadResult, CannotWrite, ChronoForestError, InvalidParameter, InvalidProblem
+from chronoforest.peers.choice import PlannerChoice
 
 OnProgress = Callable[[int, int], None]
-
-
-@dataclass(frozen=True)
-class ShippedPlanner:
-    """Loads planners, or peers by name, with the weights of the package or of another folder."""
-
-    weights: Path | None = None
-    device: str = "cpu"
-    tracker: str | None = None
-    planner: str = "chronoforest"
-    data: Path = Path("data")
-    distance: str = "own"
-
-    def __call__(self, preset: str, mode: Mode) -> PresetPlanner:
-        """The planner of a preset."""
-        from chronoforest.peers.registry import load
-
-        return load(
-            self.planner,
-            preset,
-            self.data,
-            device=self.device,
-            weights=self.weights,
-            mode=mode,
-            tracker=self.tracker,
-            distance=self.distance,
-        )
-
-
-@dataclass(frozen=True)
-class ShippedWalker:
-    """Loads trackers alone: following a fixed path needs no other model."""
-
-    weights: Path | None = None
-    tracker: str | None = None
-
-    def __call__(self, preset: str, mode: Mode) -> Walker:
-        """The tracker of a preset and how it is used."""
-        from chronoforest.models.store import load_tracker
-        from chronoforest.presets.named import get_preset
-
-        chosen = get_preset(preset)
-        tracker = load_tracker(self.weights or chosen.weights, chosen.tracker_file(self.tracker), preset)
-        return Walker(tracker, chosen.execution)
+Load = Callable[[PlannerChoice], Any]
+RunCase = Callable[[Case, Any], Trial]
 
 
 def run_cases(
+    suite: Suite,
     cases: Sequence[Case],
-    path: Path,
-    load: LoadPlanner,
+    folder: Path,
     workers: int = 1,
     on_progress: OnProgress | None = None,
-    run: RunCase = run_case,
 ) -> list[Trial]:
-    """The trials of all cases, in their order; those that the file holds already are not run again."""
+    """The trials of all cases, in their order; those that the folder holds already are not run again."""
     if workers < 1:
         raise InvalidParameter(f"workers must be at least 1, got {workers}")
+    path = folder / suite.file
     _drop_torn_line(path)
-    trials = {trial.case: trial for trial in read_trials(path)}
-    pending = [case for case in cases if case not in trials]
+    trials = {trial.case.key: trial for trial in read_records(folder, suite)}
+    pending = [case for case in cases if case.key not in trials]
     num_kept = len(cases) - len(pending)
-    for num_run, trial in enumerate(_run(pending, load, workers, run), start=1):
+    for num_run, trial in enumerate(_run(pending, suite, workers), start=1):
         _append(path, trial)
-        trials[trial.case] = trial
+        trials[trial.case.key] = trial
         if on_progress is not None:
             on_progress(num_kept + num_run, len(cases))
-    return [trials[case] for case in cases]
+    return [trials[case.key] for case in cases]
 
 
 def read_trials(path: Path) -> list[Trial]:
-    """The trials of a file, plain or compressed (.gz), none when it does not exist; a torn last line is left
-    out."""
-    trials = []
+    """The trials of a file, plain or compressed (.gz), none when it does not exist.
+
+    A torn last line is left out; of a case that was run twice the last trial counts.
+    """
+    trials = {}
     for number, line in enumerate(_whole_lines(path), start=1):
         try:
-            trials.append(Trial.from_json(line))
-        except (ValueError, KeyError, TypeError) as error:
+            trial = Trial.from_json(line)
+            trials[trial.case.key] = trial
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise BadResult(f"{path} line {number} is not a trial: {error!r}") from error
-    return trials
+    return list(trials.values())
 
 
-def _run(cases: Sequence[Case], load: LoadPlanner, workers: int, run: RunCase) -> Iterator[Trial]:
+def read_records(folder: Path, suite: Suite) -> list[Trial]:
+    """The trials of a suite, from its compressed file and its plain one, which counts more."""
+    found = [*read_trials(folder / f"{suite.file}.gz"), *read_trials(folder / suite.file)]
+    return list({trial.case.key: trial for trial in found}.values())
+
+
+def attempt(case: Case, loaded: Any, run: RunCase) -> Trial:
+    """Run a case on what was loaded for it; a refused problem is a failed trial."""
+    try:
+        return run(case, loaded)
+    except InvalidProblem as error:
+        return Trial(case, plan=None, refusal=str(error))
+
+
+def _run(cases: Sequence[Case], suite: Suite, workers: int) -> Iterator[Trial]:
     """Trials as they finish."""
     if workers == 1 or len(cases) < 2:
-        yield from (_trial(case, load, run) for case in cases)
+        yield from (_trial(case, suite.load, suite.run) for case in cases)
         return
     # A fresh interpreter per worker: forking a process whose torch threads are running can hang.
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(min(workers, len(cases)), mp_context=context)
     try:
-        for finished in as_completed([pool.submit(_trial_or_error, case, load, run) for case in cases]):
+        waiting = [pool.submit(_trial_or_error, case, suite.load, suite.run) for case in cases]
+        for finished in as_completed(waiting):
             trial, error = finished.result()
             if trial is None:
                 raise ChronoForestError(error)
@@ -125,7 +97,7 @@ def _run(cases: Sequence[Case], load: LoadPlanner, workers: int, run: RunCase) -
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _trial_or_error(case: Case, load: LoadPlanner, run: RunCase) -> tuple[Trial | None, str]:
+def _trial_or_error(case: Case, load: Load, run: RunCase) -> tuple[Trial | None, str]:
     """A worker's answer; errors travel as their sentence, since not all of them can be pickled."""
     try:
         return _trial(case, load, run), ""
@@ -133,17 +105,18 @@ def _trial_or_error(case: Case, load: LoadPlanner, run: RunCase) -> tuple[Trial 
         return None, str(error)
 
 
-def _trial(case: Case, load: LoadPlanner, run: RunCase) -> Trial:
-    return run(case, _planner(load, case.preset, case.mode))
+def _trial(case: Case, load: Load, run: RunCase) -> Trial:
+    loaded, origin = _loaded(load, case.choice)
+    return replace(attempt(case, loaded, run), origin=origin)
 
 
-@cache
-def _planner(load: LoadPlanner, preset: str, mode: Mode) -> PresetPlanner | Walker:
-    """One planner per process, on one thread: workers share the cores, and plans must not depend on them."""
+@lru_cache(maxsize=4)
+def _loaded(load: Load, choice: PlannerChoice) -> tuple[Any, Origin]:
+    """What a process has loaded, on one thread: workers share the cores, plans must not depend on them."""
     import torch
 
     torch.set_num_threads(1)
-    return load(preset, mode)
+    return load(choice), Origin.of(choice)
 
 
 def _append(path: Path, trial: Trial) -> None:

@@ -31,15 +31,16 @@ def demo(
     from rich.console import Console
 
     from chronoforest.cli.live import rounds_view
-    from chronoforest.cli.planning import PlannerOptions, open_folder
+    from chronoforest.cli.planning import open_folder
     from chronoforest.cli.run import write_outing
     from chronoforest.execution.outing import walk_problem
+    from chronoforest.peers.choice import PlannerChoice
     from chronoforest.types import Problem
 
     folder = open_folder(out)
     console = Console()
     problem = Problem(STARTS, GOALS, WAYPOINTS)
-    planner = PlannerOptions(PRESET, seed=seed, mode=mode, weights=weights).load()
+    planner = PlannerChoice(PRESET, mode=mode, weights=weights).load()
     with rounds_view(console) as on_round:
         outing = walk_problem(planner, problem, seed=seed, on_round=on_round)
     console.print(_table(outing))
@@ -48,7 +49,7 @@ def demo(
 
 
 def _table(outing: Outing) -> object:
-    from chronoforest.report.tables import Table
+    from chronoforest.report.tables import TextTable
     from chronoforest.types import path_length
 
     rows = [
@@ -67,4 +68,4 @@ def _table(outing: Outing) -> object:
     state = "complete" if result.complete else "incomplete"
     title = f"{state} after {result.num_rounds} rounds, {result.num_expanded} nodes, {result.seconds:.1f} s"
     header = ("", "route", "planned", "walked", "steps", "re-planned", "outcome")
-    return Table(title, header, tuple(rows)).to_rich()
+    return TextTable(title, header, tuple(rows)).to_rich()

@@ -5,17 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from chronoforest.cli.planning import Options, open_folder
+from chronoforest.cli.planning import Choice, check_variant, open_folder
 
 if TYPE_CHECKING:
     from chronoforest.execution.outing import Outing
 
 
-def run(options: Options, task: int, out: Path | None = None) -> None:
+def run(choice: Choice, task: int, variant: str = "online", seed: int = 0, out: Path | None = None) -> None:
     """Plan one of the five official tasks, walk it, and draw what happened.
 
     Args:
         task: 1 to 5.
+        variant: online, or one of the fixed orders and ablations.
+        seed: the same seed gives the same plan.
         out: folder for the records, the pictures and the video; runs/PRESET-taskTASK unless told.
     """
     from chronoforest.envs.tasks import make_env, world
@@ -23,15 +25,16 @@ def run(options: Options, task: int, out: Path | None = None) -> None:
     from chronoforest.execution.outing import walk_task
     from chronoforest.execution.rollout import MAX_STEPS
 
-    options.check()
-    num_tasks = len(world(options.preset).maze.tasks)
+    choice.check()
+    check_variant(variant)
+    num_tasks = len(world(choice.preset).maze.tasks)
     if not 1 <= task <= num_tasks:
         raise InvalidParameter(f"--task must be 1…{num_tasks}, got {task}")
-    folder = open_folder(out or Path("runs") / f"{options.preset}-task{task}")
-    planner, env = options.load(), make_env(options.preset, max_episode_steps=MAX_STEPS)
-    outing = walk_task(planner, env, task, seed=options.seed, variant=options.variant)
+    folder = open_folder(out or Path("runs") / f"{choice.preset}-task{task}")
+    planner, env = choice.load(), make_env(choice.preset, max_episode_steps=MAX_STEPS)
+    outing = walk_task(planner, env, task, seed=seed, variant=variant)
     print(outing.summary())
-    for path in write_outing(outing, folder, f"{options.preset}, task {task}"):
+    for path in write_outing(outing, folder, f"{choice.preset}, task {task}"):
         print(f"  {path}")
 
 
