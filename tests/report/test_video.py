@@ -6,7 +6,7 @@ from fake_ants import gliding_ants
 from fake_planner import FakePlanner
 
 from chronoforest.errors import CannotWrite, InvalidParameter
-from chronoforest.execution.outing import walk_problem
+from chronoforest.execution.journey import walk_problem
 from chronoforest.report import drawing as pictures
 from chronoforest.report.plots import draw_rollouts, without_jumps
 from chronoforest.report.scene import draw_scene
@@ -19,8 +19,8 @@ SMALL = VideoParams(width=321, closeup=120, max_frames=12, hold=3)
 @pytest.fixture(scope="module")
 def walked():
     problem = Problem([[0, 0], [0, 20]], [[20, 20], [20, 0]], [[4, 4], [16, 12]])
-    outing = walk_problem(FakePlanner("pointmaze-medium-stitch-v0"), problem)
-    return outing.result, outing.rollouts
+    journey = walk_problem(FakePlanner("pointmaze-medium-stitch-v0"), problem)
+    return journey.result, journey.rollouts
 
 
 def read(path):

@@ -15,7 +15,7 @@ from chronoforest.bench.suites import TIE, Case, order_problem, random_problem
 from chronoforest.envs.mazes import Maze
 from chronoforest.envs.tasks import Env, make_env, reset_task
 from chronoforest.errors import InvalidProblem
-from chronoforest.execution.outing import Outing, walk_task
+from chronoforest.execution.journey import Journey, walk_task
 from chronoforest.execution.recovery import Cause
 from chronoforest.execution.rollout import MAX_STEPS, Rollout, walk
 from chronoforest.execution.route import ExecutionParams, Place, Route, advance
@@ -169,7 +169,7 @@ def measure_walk(rollout: Rollout, units: float | None = None) -> WalkFigures:
     )
 
 
-def walk_case(case: Case, planner: PresetPlanner) -> Outing:
+def walk_case(case: Case, planner: PresetPlanner) -> Journey:
     """The official protocol; one walk with the longer cap tells about both."""
     reset_seed, plan_seed = case.seeds
     order = [["S1", "G1"]] if case.variant == GRAPH_FIXED else None
@@ -186,8 +186,8 @@ def walk_case(case: Case, planner: PresetPlanner) -> Outing:
 
 
 def _walk_task(case: Case, planner: PresetPlanner) -> Trial:
-    outing = walk_case(case, planner)
-    return Trial(case, measure_plan(outing.result, case.maze), measure_walk(outing.rollouts[0]))
+    journey = walk_case(case, planner)
+    return Trial(case, measure_plan(journey.result, case.maze), measure_walk(journey.rollouts[0]))
 
 
 def _walk_reference(case: Case, walker: Walker) -> Trial:

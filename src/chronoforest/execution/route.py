@@ -40,16 +40,8 @@ class ExecutionParams:
     replan_every: int = 0
 
     def __post_init__(self) -> None:
-        for name in (
-            "effort",
-            "look_ahead",
-            "window",
-            "visit_radius",
-            "drift",
-            "stuck_steps",
-            "least_progress",
-            "jump",
-        ):
+        units = ("look_ahead", "window", "visit_radius", "drift", "least_progress", "jump")
+        for name in ("effort", "stuck_steps", *units):
             if not getattr(self, name) > 0:
                 raise InvalidParameter(f"{name} must be above 0, got {getattr(self, name)}")
         for name in ("max_replans", "replan_every", "idle_steps", "back_steps"):

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, cast
 
-from chronoforest.execution.outing import Guide, walk_plan
+from chronoforest.execution.journey import WalkingPlanner, walk_plan
 from chronoforest.execution.rollout import Rollout
 from chronoforest.planning.planner import MaxRounds, Planner
 from chronoforest.planning.result import PlanResult
@@ -60,13 +60,15 @@ def planning(planner: Planner, request: PlanRequest) -> Work:
 def walking(planned: Planned) -> Work:
     """Work that walks every agent in its environment; tells `agent` for each.
 
-    The planner must be a `Guide`; a stage says whether it is (`Site.why_no_walk`).
+    The planner must be a `WalkingPlanner`; a stage says whether it is (`Site.why_no_walk`).
     """
 
     def work(desk: Desk) -> None:
         result = planned.result
         with interruptible(planned.planner, desk.check):
-            walks = walk_plan(cast("Guide", planned.planner), result, planned.memory, seed=result.seed)
+            walks = walk_plan(
+                cast("WalkingPlanner", planned.planner), result, planned.memory, seed=result.seed
+            )
             for agent, rollout in enumerate(walks):
                 desk.check()
                 desk.tell("agent", dumps({"agent": agent, **_walk(rollout)}))
