@@ -7,10 +7,10 @@ from fake_planner import FakePlanner
 
 from chronoforest.errors import CannotWrite, InvalidParameter
 from chronoforest.execution.journey import walk_problem
-from chronoforest.report import drawing as pictures
+from chronoforest.report import drawing
+from chronoforest.report.maps import draw_map
 from chronoforest.report.plots import draw_rollouts, without_jumps
-from chronoforest.report.scene import draw_scene
-from chronoforest.report.video import ANT_VIDEO, VideoParams, caption, draw_video, map_frames, moments
+from chronoforest.report.video import ANT_VIDEO, VideoParams, caption, draw_video, map_frames, shown_steps
 from chronoforest.types import Problem
 
 SMALL = VideoParams(width=321, closeup=120, max_frames=12, hold=3)
@@ -53,22 +53,22 @@ def test_a_video_has_its_frames_and_an_even_size(walked, tmp_path):
 def test_agents_are_drawn_where_they_are(walked):
     """The pixel under an agent has its colour, at the beginning and at the end."""
     result, rollouts = walked
-    scene = draw_scene(result, rollouts, "", SMALL.width)
-    shown = list(map_frames(scene, rollouts, moments(rollouts, SMALL)))
+    ground = draw_map(result, rollouts, "", SMALL.width)
+    shown = list(map_frames(ground, rollouts, shown_steps(rollouts, SMALL)))
     for agent, rollout in enumerate(rollouts):
-        colour = [int(pictures.agent_colour(agent)[k : k + 2], 16) for k in (1, 3, 5)]
+        colour = [int(drawing.agent_colour(agent)[k : k + 2], 16) for k in (1, 3, 5)]
         for picture, place in ((shown[0], rollout.xy[0]), (shown[-1], rollout.xy[-1])):
-            column, row = np.round(scene.pixel(place)).astype(int)
+            column, row = np.round(ground.pixel(place)).astype(int)
             np.testing.assert_allclose(picture[row, column], colour, atol=1)
 
 
 def test_the_picture_matches_the_world(walked):
-    """Free cells are pale and walls dark at the pixels where the scene says they are."""
+    """Free cells are pale and walls dark at the pixels where the ground says they are."""
     result, _ = walked
-    scene = draw_scene(result, [], "", VideoParams().width)
+    ground = draw_map(result, [], "", VideoParams().width)
     for place, is_free in (([8.0, 0.0], False), ([-4.0, -4.0], False), ([8.0, 9.0], True)):
-        column, row = np.round(scene.pixel(np.array(place))).astype(int)
-        assert (scene.canvas[row, column].mean() > 128) == is_free
+        column, row = np.round(ground.pixel(np.array(place))).astype(int)
+        assert (ground.canvas[row, column].mean() > 128) == is_free
 
 
 def test_ants_get_a_framed_close_up_each_beside_the_map(tmp_path, monkeypatch):
@@ -82,7 +82,7 @@ def test_ants_get_a_framed_close_up_each_beside_the_map(tmp_path, monkeypatch):
     height = meta["size"][1] // 2
     for agent in range(2):
         frame = shown[-1][(agent + 1) * height - 2, 320 + 10 : -10]
-        colour = [int(pictures.agent_colour(agent)[k : k + 2], 16) for k in (1, 3, 5)]
+        colour = [int(drawing.agent_colour(agent)[k : k + 2], 16) for k in (1, 3, 5)]
         np.testing.assert_allclose(np.median(frame, axis=0), colour, atol=12)
 
 
@@ -105,9 +105,9 @@ def test_captions_say_where_an_agent_goes_and_how_it_ended():
     assert caption(fallen, 0, result.problem, rollout.steps) == "agent 1: out of steps"
 
 
-def test_moments_are_even_and_end_with_the_walk():
+def test_shown_steps_are_even_and_end_with_the_walk():
     _, rollouts = gliding_ants()
-    steps = moments(rollouts, VideoParams(max_frames=10))
+    steps = shown_steps(rollouts, VideoParams(max_frames=10))
     assert steps[0] == 0
     assert steps[-1] == max(rollout.steps for rollout in rollouts)
     assert len(set(np.diff(steps[:-1]))) == 1

@@ -21,18 +21,13 @@ def rgb(colour: str) -> FloatArray:
     return np.array([int(colour[k : k + 2], 16) for k in (1, 3, 5)], dtype=np.float64)
 
 
-def stamp(canvas: Picture, centre: FloatArray, radius: float, colour: FloatArray) -> None:
+def paint_disc(canvas: Picture, centre: FloatArray, radius: float, colour: FloatArray) -> None:
     """Paint a disc with a smooth edge into the canvas; centre [2] as column, row."""
-    stroke(canvas, centre, centre, radius, colour)
+    paint_line(canvas, centre, centre, radius, colour)
 
 
-def stroke(
-    canvas: Picture,
-    start: FloatArray,
-    end: FloatArray,
-    radius: float,
-    colour: FloatArray,
-    opacity: float = 1.0,
+def paint_line(
+    canvas: Picture, start: FloatArray, end: FloatArray, radius: float, colour: FloatArray
 ) -> None:
     """Paint a line with round ends and a smooth edge; start and end [2] as column, row."""
     low = np.floor(np.minimum(start, end) - radius - 1).astype(int)
@@ -43,13 +38,13 @@ def stroke(
         return
     rows, columns = np.ogrid[top:bottom, left:right]
     distance = _to_segment(columns, rows, start, end)
-    cover = opacity * np.clip(radius + 0.5 - distance, 0.0, 1.0)[..., None]
+    cover = np.clip(radius + 0.5 - distance, 0.0, 1.0)[..., None]
     patch = canvas[top:bottom, left:right]
     patch[:] = (patch * (1.0 - cover) + colour * cover + 0.5).astype(np.uint8)
 
 
 @lru_cache(maxsize=64)
-def banner(text: str, colour: str, width: int, height: int) -> Picture:
+def caption_strip(text: str, colour: str, width: int, height: int) -> Picture:
     """White bold words on a coloured strip."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

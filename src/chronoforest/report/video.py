@@ -7,9 +7,12 @@ the new bits of the tracks and the agents. On the right, where the agents are an
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -17,10 +20,11 @@ from chronoforest.envs.bodies import AntKinematics
 from chronoforest.errors import CannotWrite, InvalidParameter
 from chronoforest.execution.rollout import Rollout
 from chronoforest.planning.result import PlanResult
-from chronoforest.report import drawing as pictures
-from chronoforest.report.canvas import Picture, banner, rgb
-from chronoforest.report.closeups import Closeups, Storyboard
-from chronoforest.report.scene import Scene, draw_scene, paint_limbs, paint_point, paint_trail
+from chronoforest.report import drawing
+from chronoforest.report.canvas import Picture, caption_strip, rgb
+from chronoforest.report.closeups import Closeups
+from chronoforest.report.maps import MapPicture, draw_map, paint_limbs, paint_point, paint_trail
+from chronoforest.report.rendering import CloseupRequest
 from chronoforest.types import Problem
 
 FRAME = 3
@@ -76,35 +80,36 @@ def draw_video(
     """
     are_ants = all(rollout.has_poses for rollout in rollouts)
     params = params or (ANT_VIDEO if are_ants else VideoParams())
-    steps = moments(rollouts, params)
-    scene = draw_scene(result, rollouts, title, params.width)
-    maps = map_frames(scene, rollouts, steps)
+    steps = shown_steps(rollouts, params)
+    ground = draw_map(result, rollouts, title, params.width)
+    maps = map_frames(ground, rollouts, steps)
     if not are_ants:
-        _encode(Path(path), _reported(maps, len(steps), on_frame), params)
+        _write_video(Path(path), maps, len(steps), params, on_frame)
         return "agents drawn as points"
-    num_filmed = min(len(rollouts), params.max_closeups)
-    shape = (_row_height(scene, num_filmed) - BANNER - 2 * FRAME, params.closeup - 2 * FRAME)
-    with Closeups(Storyboard(result, rollouts, steps, num_filmed, shape)) as closeups:
-        framed = (_frame_all(closeups.take(step), rollouts, result.problem, step) for step in steps)
+    num_shown = min(len(rollouts), params.max_closeups)
+    tile_height = ground.canvas.shape[0] // min(num_shown, 2)
+    shape = (tile_height - BANNER - 2 * FRAME, params.closeup - 2 * FRAME)
+    with closing(Closeups(CloseupRequest(result, rollouts, steps, num_shown, shape))) as closeups:
+        framed = (_frame_all(closeups.pictures(step), rollouts, result.problem, step) for step in steps)
         shown = (_beside(*parts) for parts in zip(maps, framed, strict=True))
-        _encode(Path(path), _reported(shown, len(steps), on_frame), params)
+        _write_video(Path(path), shown, len(steps), params, on_frame)
         return closeups.note
 
 
-def moments(rollouts: Sequence[Rollout], params: VideoParams) -> list[int]:
+def shown_steps(rollouts: Sequence[Rollout], params: VideoParams) -> list[int]:
     """The steps to show, evenly spaced, the first and the last included."""
     num_steps = max(rollout.steps for rollout in rollouts)
     stride = max(1, -(-num_steps // params.max_frames))
     return [*range(0, num_steps, stride), num_steps]
 
 
-def map_frames(scene: Scene, rollouts: Sequence[Rollout], steps: Sequence[int]) -> Iterator[Picture]:
-    """The map at each of the steps; agents that have finished stay where they are. Paints into the scene."""
+def map_frames(ground: MapPicture, rollouts: Sequence[Rollout], steps: Sequence[int]) -> Iterator[Picture]:
+    """The map at each of the steps; agents that have finished stay where they are. Paints into the ground."""
     limbs = AntKinematics() if any(rollout.has_poses for rollout in rollouts) else None
     for before, now in zip([0, *steps], steps, strict=False):
         for agent, rollout in enumerate(rollouts):
-            paint_trail(scene, rollout, agent, before, now)
-        shown = scene.copy()
+            paint_trail(ground, rollout, agent, before, now)
+        shown = ground.copy()
         for agent, rollout in enumerate(rollouts):
             step = min(now, rollout.steps)
             if limbs is not None and rollout.has_poses:
@@ -130,9 +135,9 @@ def _frame_all(
     """Every close-up in a frame of its agent's colour, under its caption."""
     framed = []
     for agent, picture in enumerate(closeups):
-        colour = pictures.agent_colour(agent)
-        words = banner(caption(rollouts[agent], agent, problem, step), colour, picture.shape[1], BANNER)
-        content = np.concatenate([words, picture])
+        colour = drawing.agent_colour(agent)
+        words = caption(rollouts[agent], agent, problem, step)
+        content = np.concatenate([caption_strip(words, colour, picture.shape[1], BANNER), picture])
         size = (content.shape[0] + 2 * FRAME, content.shape[1] + 2 * FRAME, 3)
         frame = np.full(size, rgb(colour), dtype=np.uint8)
         frame[FRAME:-FRAME, FRAME:-FRAME] = content
@@ -152,41 +157,30 @@ def _beside(left: Picture, tiles: Sequence[Picture]) -> Picture:
     return whole
 
 
-def _row_height(scene: Scene, num_filmed: int) -> int:
-    return scene.canvas.shape[0] // min(num_filmed, 2)
-
-
-def _reported(
-    shown: Iterable[Picture], total: int, on_frame: Callable[[int, int], None] | None
-) -> Iterator[Picture]:
-    for done, picture in enumerate(shown, start=1):
-        yield picture
-        if on_frame is not None:
-            on_frame(done, total)
-
-
-def _encode(path: Path, shown: Iterator[Picture], params: VideoParams) -> None:
+def _write_video(
+    path: Path,
+    shown: Iterator[Picture],
+    num_frames: int,
+    params: VideoParams,
+    on_frame: Callable[[int, int], None] | None,
+) -> None:
     """Write beside the target and rename, so that a broken video never has the final name."""
     import imageio_ffmpeg
 
     draft = path.with_name(f".{path.stem}.draft.mp4")
-    picture = next(shown)
-    height, width = picture.shape[:2]
+    first = next(shown)
+    size = (first.shape[1], first.shape[0])
+    options: dict[str, Any] = {"fps": params.fps, "codec": "libx264", "macro_block_size": 2, "quality": 7}
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         writer = imageio_ffmpeg.write_frames(
-            str(draft),
-            (width, height),
-            fps=params.fps,
-            codec="libx264",
-            macro_block_size=2,
-            quality=7,
-            output_params=["-preset", "veryfast"],
+            str(draft), size, output_params=["-preset", "veryfast"], **options
         )
         writer.send(None)
-        writer.send(picture.tobytes())
-        for picture in shown:
+        for done, picture in enumerate(chain([first], shown), start=1):
             writer.send(picture.tobytes())
+            if on_frame is not None:
+                on_frame(done, num_frames)
         for _ in range(params.hold):
             writer.send(picture.tobytes())
         writer.close()

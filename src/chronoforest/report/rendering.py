@@ -1,7 +1,7 @@
 """Renders ants off-screen with MuJoCo; run as a process of its own, because OpenGL can end a process.
 
-Reads a pickled `Shooting` from standard input and writes the raw pictures to standard output, moment by
-moment and agent by agent.
+Reads a pickled `CloseupRequest` from standard input and writes the raw pictures to standard output, step by
+step and agent by agent.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import pickle
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,10 @@ import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
 from chronoforest.envs.tasks import make_env
-from chronoforest.report.canvas import Picture
+from chronoforest.execution.rollout import Rollout
+from chronoforest.planning.result import PlanResult
+from chronoforest.report.canvas import Picture, rgb
+from chronoforest.report.drawing import agent_colour
 from chronoforest.types import FloatArray
 
 ELEVATION, DISTANCE = -44.0, 5.6
@@ -32,63 +35,40 @@ LEAP = 6.0
 SIGHT = 12.0
 """What is farther than this from the camera's centre, in units, is left out."""
 
-FLOOR, WALL, WAYPOINT = (
-    np.array([0.77, 0.75, 0.70]),
-    np.array([0.17, 0.25, 0.33]),
-    np.array([1.0, 0.72, 0.15]),
-)
+SPACING = 0.6
+"""Units between the points of a path."""
+
+FLOOR, WALL, WAYPOINT = np.array([[0.77, 0.75, 0.70], [0.17, 0.25, 0.33], [1.0, 0.72, 0.15]])
 
 
 @dataclass(frozen=True, eq=False)
-class Actor:
-    """One ant.
+class CloseupRequest:
+    """The first `num_shown` agents at the given steps, in pictures of `shape`: height, width."""
 
-    colour: [3] in 0…1; poses: [moments, 15]; paths: [T, 2] each, the first to follow from the beginning and
-    one more from each of `replan_moments` on; goal: [2].
-    """
-
-    colour: FloatArray
-    poses: FloatArray
-    paths: tuple[FloatArray, ...]
-    replan_moments: tuple[int, ...]
-    goal: FloatArray
-
-    def path(self, moment: int) -> FloatArray:
-        """[T, 2] the path it follows at a moment."""
-        num_replans = sum(replanned <= moment for replanned in self.replan_moments)
-        return self.paths[num_replans] if self.paths else np.zeros((0, 2))
-
-
-@dataclass(frozen=True, eq=False)
-class Shooting:
-    """What to render.
-
-    world: dataset name; shape: height and width; num_filmed: pictures are taken of the first so many actors;
-    waypoints: [K, 2], with the actor that visits each, −1 for nobody, and the moment.
-    """
-
-    world: str
+    result: PlanResult
+    rollouts: Sequence[Rollout]
+    steps: Sequence[int]
+    num_shown: int
     shape: tuple[int, int]
-    actors: tuple[Actor, ...]
-    num_filmed: int
-    waypoints: FloatArray
-    visitors: tuple[int, ...]
-    visit_moments: tuple[int, ...]
 
-    @property
-    def num_moments(self) -> int:
-        """Pictures of each actor."""
-        return len(self.actors[0].poses)
+    def pose(self, agent: int, step: int) -> FloatArray:
+        """[15] of an agent; one that has finished stays as it was."""
+        rollout = self.rollouts[agent]
+        return rollout.pose(min(step, rollout.steps))
 
 
-def shoot(shooting: Shooting) -> Iterator[Picture]:
-    """Pictures [height, width, 3]: at every moment one of each filmed actor, from behind and above."""
-    studio = _Studio(shooting)
-    cameras = [camera_path(actor.poses[:, :2]) for actor in shooting.actors[: shooting.num_filmed]]
-    for moment in range(shooting.num_moments):
-        studio.pose(moment)
-        for actor, (centres, headings) in enumerate(cameras):
-            yield studio.picture(actor, moment, centres[moment], headings[moment])
+def render(request: CloseupRequest) -> Iterator[Picture]:
+    """Pictures [height, width, 3]: at every step one of each shown agent, from behind and above."""
+    renderer = _Renderer(request)
+    tracks = [
+        np.array([request.pose(agent, step)[:2] for step in request.steps])
+        for agent in range(request.num_shown)
+    ]
+    cameras = [camera_path(track) for track in tracks]
+    for k, step in enumerate(request.steps):
+        renderer.move_to(step)
+        for agent, (centres, headings) in enumerate(cameras):
+            yield renderer.picture(agent, step, centres[k], headings[k])
 
 
 def camera_path(track: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -111,85 +91,83 @@ def _follow(track: FloatArray) -> tuple[FloatArray, FloatArray]:
     return centres, np.degrees(np.arctan2(moves[latest, 1], moves[latest, 0]))
 
 
-class _Studio:
+class _Renderer:
     """The maze, one simulator state per ant, and the camera."""
 
-    def __init__(self, shooting: Shooting) -> None:
+    def __init__(self, request: CloseupRequest) -> None:
         import mujoco
 
         self._mujoco = mujoco
-        self._shooting = shooting
-        self._model = make_env(shooting.world).unwrapped.model
+        self._request = request
+        self._model = make_env(request.result.preset).unwrapped.model
         self._paint_maze()
-        self._data = [mujoco.MjData(self._model) for _ in shooting.actors]
-        self._renderer = mujoco.Renderer(self._model, *shooting.shape)
+        self._data = [mujoco.MjData(self._model) for _ in request.rollouts]
+        self._colours = [rgb(agent_colour(agent)) / 255 for agent in range(len(request.rollouts))]
+        self._paths = [[thinned(path) for path in rollout.paths] for rollout in request.rollouts]
+        self._renderer = mujoco.Renderer(self._model, *request.shape)
         self._camera = mujoco.MjvCamera()
-        height, width = shooting.shape
         self._camera.elevation = ELEVATION
-        self._camera.distance = DISTANCE * max(
-            1.0, height / width
-        )  # a tall picture shows little to the sides
+        height, width = request.shape
+        # A tall picture shows little to the sides.
+        self._camera.distance = DISTANCE * max(1.0, height / width)
         self._ant = np.flatnonzero(self._model.geom_bodyid > 0)
 
-    def pose(self, moment: int) -> None:
+    def move_to(self, step: int) -> None:
         """Put every ant where it is."""
-        for actor, data in zip(self._shooting.actors, self._data, strict=True):
-            data.qpos[:] = actor.poses[moment]
+        for agent, data in enumerate(self._data):
+            data.qpos[:] = self._request.pose(agent, step)
             self._mujoco.mj_kinematics(self._model, data)
             self._mujoco.mj_camlight(self._model, data)
 
-    def picture(self, actor: int, moment: int, centre: FloatArray, heading: float) -> Picture:
+    def picture(self, agent: int, step: int, centre: FloatArray, heading: float) -> Picture:
         """One ant's surroundings, with the other ants where they are near."""
         self._camera.lookat[:] = [*centre, 0.5]
         self._camera.azimuth = heading
-        self._add_ants(actor, centre)
-        self._add_shadows()
-        self._add_paths(moment, centre)
-        self._add_waypoints(moment)
-        for each in self._shooting.actors:
-            self._add("CYLINDER", (0.5, 0.03, 0), (*each.goal, 0.03), each.colour)
-            self._add("CYLINDER", (0.06, 0.9, 0), (*each.goal, 0.9), each.colour)
-            self._add("SPHERE", (0.22, 0, 0), (*each.goal, 1.9), each.colour)
+        self._add_ants(agent, centre)
+        self._add_paths(step, centre)
+        self._add_waypoints(step)
+        for goal, colour in zip(self._request.result.problem.goals, self._colours, strict=True):
+            self._add("CYLINDER", (0.5, 0.03, 0), (*goal, 0.03), colour)
+            self._add("CYLINDER", (0.06, 0.9, 0), (*goal, 0.9), colour)
+            self._add("SPHERE", (0.22, 0, 0), (*goal, 1.9), colour)
         return self._renderer.render()
 
     def _add_ants(self, first: int, centre: FloatArray) -> None:
-        """Start the scene with one ant and the maze, then add the other ants."""
+        """Start with one ant and the maze, then add the other ants, and a dark disc on the floor under each:
+        true shadows would take most of the time."""
         mujoco, model, scene = self._mujoco, self._model, self._renderer.scene
-        model.geom_rgba[self._ant, :3] = self._shooting.actors[first].colour
+        model.geom_rgba[self._ant, :3] = self._colours[first]
         self._renderer.update_scene(self._data[first], camera=self._camera)
         for other, data in enumerate(self._data):
             if other != first and np.linalg.norm(data.qpos[:2] - centre) < SIGHT:
-                model.geom_rgba[self._ant, :3] = self._shooting.actors[other].colour
+                model.geom_rgba[self._ant, :3] = self._colours[other]
                 option, hand = mujoco.MjvOption(), mujoco.MjvPerturb()
-                moving = mujoco.mjtCatBit.mjCAT_DYNAMIC
-                mujoco.mjv_addGeoms(model, data, option, hand, moving, scene)
-
-    def _add_shadows(self) -> None:
-        """A dark disc on the floor under every ant; true shadows would take most of the time."""
+                mujoco.mjv_addGeoms(model, data, option, hand, mujoco.mjtCatBit.mjCAT_DYNAMIC, scene)
         for data in self._data:
             self._add("CYLINDER", (0.4, 0.005, 0), (*data.qpos[:2], 0.005), np.zeros(3), opacity=0.25)
 
-    def _add_paths(self, moment: int, centre: FloatArray) -> None:
+    def _add_paths(self, step: int, centre: FloatArray) -> None:
         """The paths to follow, as cords on the floor."""
         capsule = self._mujoco.mjtGeom.mjGEOM_CAPSULE
-        for actor in self._shooting.actors:
-            path = np.pad(actor.path(moment), ((0, 0), (0, 1)))
-            is_near = np.linalg.norm(path[:, :2] - centre, axis=1) < SIGHT
-            for k in np.flatnonzero(is_near[1:] & is_near[:-1]):
-                geom = self._add("CAPSULE", (0, 0, 0), (0, 0, 0), 0.8 * actor.colour)
-                self._mujoco.mjv_connector(geom, capsule, 0.045, path[k], path[k + 1])
+        for rollout, paths, colour in zip(self._request.rollouts, self._paths, self._colours, strict=True):
+            current = sum(replanned <= step for replanned in rollout.replan_steps)
+            for path in (np.pad(path, ((0, 0), (0, 1))) for path in paths[current : current + 1]):
+                is_near = np.linalg.norm(path[:, :2] - centre, axis=1) < SIGHT
+                for k in np.flatnonzero(is_near[1:] & is_near[:-1]):
+                    geom = self._add("CAPSULE", (0, 0, 0), (0, 0, 0), 0.8 * colour)
+                    self._mujoco.mjv_connector(geom, capsule, 0.045, path[k], path[k + 1])
 
-    def _add_waypoints(self, moment: int) -> None:
-        """A diamond over every waypoint still to visit; the disc under it takes its visitor's colour."""
-        shooting = self._shooting
-        for place, visitor, when in zip(
-            shooting.waypoints, shooting.visitors, shooting.visit_moments, strict=True
-        ):
-            is_visited = visitor >= 0 and when <= moment
-            colour = shooting.actors[visitor].colour if is_visited else WAYPOINT
-            self._add("CYLINDER", (0.6, 0.03, 0), (*place, 0.03), colour)
-            if not is_visited:
-                self._add("BOX", (0.28, 0.28, 0.28), (*place, 1.4), colour, _ON_A_CORNER)
+    def _add_waypoints(self, step: int) -> None:
+        """A cube over every waypoint still to visit; the disc under it takes its visitor's colour."""
+        waypoints, visitors = self._request.result.problem.waypoints, {}
+        for rollout, colour in zip(self._request.rollouts, self._colours, strict=True):
+            for when, place in zip(rollout.visit_steps, rollout.visited, strict=True):
+                if when <= step:
+                    visitors[int(np.linalg.norm(waypoints - place, axis=1).argmin())] = colour
+        for k, place in enumerate(waypoints):
+            self._add("CYLINDER", (0.6, 0.03, 0), (*place, 0.03), visitors.get(k, WAYPOINT))
+            if k not in visitors:
+                self._add("BOX", (0.28, 0.28, 0.28), (*place, 1.4), WAYPOINT, _ON_A_CORNER)
 
     def _add(
         self,
@@ -215,7 +193,7 @@ class _Studio:
         model = self._model
         model.vis.quality.numslices, model.vis.quality.numstacks = 20, 8
         model.vis.quality.shadowsize, model.vis.quality.offsamples = 0, 0
-        model.vis.global_.offheight, model.vis.global_.offwidth = self._shooting.shape
+        model.vis.global_.offheight, model.vis.global_.offwidth = self._request.shape
         model.vis.headlight.ambient[:], model.vis.headlight.diffuse[:] = 0.3, 0.25
         grid = model.tex("grid")
         texels = model.tex_data[grid.adr[0] :][: grid.height[0] * grid.width[0] * 3].reshape(-1, 3)
@@ -236,13 +214,22 @@ def _corner_up() -> FloatArray:
 _ON_A_CORNER = _corner_up()
 
 
+def thinned(path: FloatArray) -> FloatArray:
+    """[n, 2] points of a path [T, 2] about SPACING units apart, both ends included."""
+    lengths = np.linalg.norm(np.diff(path, axis=0), axis=1)
+    spot = np.floor(np.append(0.0, np.cumsum(lengths)) / SPACING)
+    is_kept = np.append(True, np.diff(spot) > 0)
+    is_kept[-1] = True
+    return path[is_kept]
+
+
 def main() -> None:
     """Render the job on standard input to standard output; what libraries print goes to standard error."""
-    shooting: Shooting = pickle.load(sys.stdin.buffer)
+    request: CloseupRequest = pickle.load(sys.stdin.buffer)
     with os.fdopen(os.dup(1), "wb") as out:
         os.dup2(2, 1)
         try:
-            for picture in shoot(shooting):
+            for picture in render(request):
                 out.write(picture.tobytes())
                 out.flush()
         except Exception as error:

@@ -3,22 +3,22 @@ import pytest
 from fake_ants import STANCE, gliding_ants
 
 from chronoforest.envs.bodies import AntKinematics
-from chronoforest.report import drawing as pictures
+from chronoforest.report import drawing
 from chronoforest.report.canvas import rgb
-from chronoforest.report.scene import Scene, draw_scene, paint_limbs, paint_trail
+from chronoforest.report.maps import MapPicture, draw_map, paint_limbs, paint_trail
 
-COLOUR = rgb(pictures.agent_colour(0))
+COLOUR = rgb(drawing.agent_colour(0))
 
 
 @pytest.fixture
 def blank():
     """Ten units across, 40 pixels each, y upward."""
-    return Scene(np.full((400, 400, 3), 200, dtype=np.uint8), np.array([0.0, 10.0]), 40.0)
+    return MapPicture(np.full((400, 400, 3), 200, dtype=np.uint8), np.array([0.0, 10.0]), 40.0)
 
 
-def colour_at(scene, place):
-    column, row = np.round(scene.pixel(np.asarray(place))).astype(int)
-    return scene.canvas[row, column].astype(float)
+def colour_at(picture, place):
+    column, row = np.round(picture.pixel(np.asarray(place))).astype(int)
+    return picture.canvas[row, column].astype(float)
 
 
 def is_shade(colour):
@@ -63,7 +63,7 @@ def test_a_window_shows_its_centre_and_stays_inside(blank):
 
 def test_trails_leave_out_teleports_and_mark_visits():
     result, (rollout, _) = gliding_ants()
-    scene = draw_scene(result, (), "", 480)
-    paint_trail(scene, rollout, 0, 0, rollout.steps)
+    picture = draw_map(result, (), "", 480)
+    paint_trail(picture, rollout, 0, 0, rollout.steps)
     for place in (rollout.xy[rollout.steps // 3], rollout.visited[0]):
-        np.testing.assert_allclose(colour_at(scene, place), COLOUR, atol=2)
+        np.testing.assert_allclose(colour_at(picture, place), COLOUR, atol=2)

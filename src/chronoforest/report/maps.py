@@ -11,8 +11,8 @@ import numpy as np
 from chronoforest.envs.bodies import Limbs
 from chronoforest.execution.rollout import Rollout
 from chronoforest.planning.result import PlanResult
-from chronoforest.report import drawing as pictures
-from chronoforest.report.canvas import WHITE, Picture, rgb, stamp, stroke
+from chronoforest.report import drawing
+from chronoforest.report.canvas import WHITE, Picture, paint_disc, paint_line, rgb
 from chronoforest.report.plots import JUMP, draw_planned
 from chronoforest.types import FloatArray
 
@@ -27,7 +27,7 @@ SHADE = 0.45
 
 
 @dataclass(frozen=True, eq=False)
-class Scene:
+class MapPicture:
     """A picture and where it lies in the world.
 
     canvas: [height, width, 3], both even; corner: [2] world position of the upper left pixel's edge;
@@ -42,71 +42,72 @@ class Scene:
         """[…, 2] world units → […, 2] column and row, pixel centres at whole numbers."""
         return (points - self.corner) * np.array([1.0, -1.0]) * self.scale - 0.5
 
-    def copy(self) -> Scene:
+    def copy(self) -> MapPicture:
         """The same place with a canvas of its own."""
         return replace(self, canvas=self.canvas.copy())
 
-    def window(self, centre: FloatArray, height: int, width: int) -> Scene:
+    def window(self, centre: FloatArray, height: int, width: int) -> MapPicture:
         """A view of the canvas around a world point [2], moved inward at the edges; it shares the pixels."""
         size = np.array([width, height])
         room = np.array([self.canvas.shape[1], self.canvas.shape[0]]) - size
         left, top = np.clip(np.round(self.pixel(centre) - size / 2).astype(int), 0, np.maximum(room, 0))
         corner = self.corner + np.array([left, -top]) / self.scale
-        return Scene(self.canvas[top : top + height, left : left + width], corner, self.scale)
+        return MapPicture(self.canvas[top : top + height, left : left + width], corner, self.scale)
 
 
-def draw_scene(
+def draw_map(
     result: PlanResult, rollouts: Sequence[Rollout], title: str, width: int, ground: str = "white"
-) -> Scene:
+) -> MapPicture:
     """Everything that does not move: the support, the paths to follow and the anchors."""
-    figure, axes = pictures.new_axes(result.support)
+    figure, axes = drawing.new_axes(result.support)
     figure.set_dpi(width / figure.get_figwidth())
     figure.set_facecolor(ground)
     draw_planned(axes, rollouts)
-    pictures.draw_anchors(axes, result.problem)
-    axes.set_title(title, fontsize=12, color=pictures.INK)
+    drawing.draw_anchors(axes, result.problem)
+    axes.set_title(title, fontsize=12, color=drawing.INK)
     figure.canvas.draw()
     image: Picture = np.asarray(figure.canvas.buffer_rgba())[..., :3]
     corner, unit = axes.transData.inverted().transform([(0, image.shape[0]), (1, image.shape[0])])
     height, width = (size // 2 * 2 for size in image.shape[:2])  # yuv420p halves the colours' resolution
-    return Scene(image[:height, :width].copy(), corner, 1.0 / float(unit[0] - corner[0]))
+    return MapPicture(image[:height, :width].copy(), corner, 1.0 / float(unit[0] - corner[0]))
 
 
 def paint_trail(
-    scene: Scene, rollout: Rollout, agent: int, before: int, now: int, radius: float = TRAIL
+    picture: MapPicture, rollout: Rollout, agent: int, before: int, now: int, radius: float = TRAIL
 ) -> None:
     """The steps since the last picture as a line, and a ring on every waypoint visited in them."""
-    colour = rgb(pictures.agent_colour(agent))
+    colour = rgb(drawing.agent_colour(agent))
     for start, end in pairwise(rollout.xy[before : now + 1]):
         if np.linalg.norm(end - start) <= JUMP:
-            stroke(scene.canvas, scene.pixel(start), scene.pixel(end), radius * scene.scale, colour)
+            ends = picture.pixel(start), picture.pixel(end)
+            paint_line(picture.canvas, *ends, radius * picture.scale, colour)
     for step, place in zip(rollout.visit_steps, rollout.visited, strict=True):
         if before < step <= now:
-            stamp(scene.canvas, scene.pixel(place), BODY * scene.scale, WHITE)
-            stamp(scene.canvas, scene.pixel(place), 0.6 * BODY * scene.scale, colour)
+            paint_disc(picture.canvas, picture.pixel(place), BODY * picture.scale, WHITE)
+            paint_disc(picture.canvas, picture.pixel(place), 0.6 * BODY * picture.scale, colour)
 
 
-def paint_point(scene: Scene, place: FloatArray, agent: int) -> None:
+def paint_point(picture: MapPicture, place: FloatArray, agent: int) -> None:
     """A disc on a white rim, so that it stands out."""
-    centre, radius = scene.pixel(place), BODY * scene.scale
-    stamp(scene.canvas, centre, radius + 2.0, WHITE)
-    stamp(scene.canvas, centre, radius, rgb(pictures.agent_colour(agent)))
+    centre, radius = picture.pixel(place), BODY * picture.scale
+    paint_disc(picture.canvas, centre, radius + 2.0, WHITE)
+    paint_disc(picture.canvas, centre, radius, rgb(drawing.agent_colour(agent)))
 
 
-def paint_limbs(scene: Scene, limbs: Limbs, agent: int, enlarge: float = 1.0) -> None:
+def paint_limbs(picture: MapPicture, limbs: Limbs, agent: int, enlarge: float = 1.0) -> None:
     """An ant from above on a white rim: what is lower is darker and lies under what is higher.
 
     enlarge: how many times its size it is painted, about its middle.
     """
     places, middle = limbs.ends[..., :2], limbs.ends[0, 0, :2]
-    ends = scene.pixel(middle + enlarge * (places - middle))
-    radii = enlarge * limbs.radii * scene.scale
-    rim = max(1.5, 0.05 * scene.scale)
+    ends = picture.pixel(middle + enlarge * (places - middle))
+    radii = enlarge * limbs.radii * picture.scale
+    rim = max(1.5, 0.05 * picture.scale)
     for (start, end), radius in zip(ends, radii, strict=True):
-        stroke(scene.canvas, start, end, radius + rim, WHITE)
+        paint_line(picture.canvas, start, end, radius + rim, WHITE)
     heights = limbs.ends[..., 2].mean(axis=1)
     light = 1.0 - SHADE * (1.0 - (heights - heights.min()) / max(np.ptp(heights), 1e-6))
-    colour = rgb(pictures.agent_colour(agent))
+    colour = rgb(drawing.agent_colour(agent))
     for limb in np.argsort(heights, kind="stable"):
         start, end = ends[limb]
-        stroke(scene.canvas, start, end, radii[limb], light[limb] * colour)
+        paint_line(picture.canvas, start, end, radii[limb], light[limb] * colour)
