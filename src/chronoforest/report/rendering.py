@@ -11,6 +11,7 @@ import pickle
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -225,17 +226,19 @@ def thinned(path: FloatArray) -> FloatArray:
 
 def main() -> None:
     """Render the job on standard input to standard output; what libraries print goes to standard error."""
+    sys.excepthook = _complain
     request: CloseupRequest = pickle.load(sys.stdin.buffer)
     with os.fdopen(os.dup(1), "wb") as out:
         os.dup2(2, 1)
-        try:
-            for picture in render(request):
-                out.write(picture.tobytes())
-                out.flush()
-        except Exception as error:
-            # The reader quotes the last line, so nothing may be printed after it, not even on the way out.
-            print(f"{type(error).__name__}: {error}", file=sys.stderr, flush=True)
-            os._exit(1)
+        for picture in render(request):
+            out.write(picture.tobytes())
+            out.flush()
+
+
+def _complain(kind: type[BaseException], error: BaseException, _: TracebackType | None) -> None:
+    """The reader quotes the last line, so nothing may be printed after it, not even on the way out."""
+    print(f"{kind.__name__}: {error}", file=sys.stderr, flush=True)
+    os._exit(1)
 
 
 if __name__ == "__main__":

@@ -26,13 +26,13 @@ Points = Annotated[list[Point], Field(max_length=MAX_ANCHORS)]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 
 
-class Message(BaseModel):
+class StrictMessage(BaseModel):
     """A JSON object without unknown keys."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Budget(Message):
+class Budget(StrictMessage):
     """When planning stops at the latest."""
 
     unit: Literal["rounds", "expansions", "seconds"]
@@ -44,7 +44,7 @@ class Budget(Message):
         return criteria[self.unit](self.amount)
 
 
-class PlanRequest(Message):
+class PlanRequest(StrictMessage):
     """Who starts where, must end where, what somebody has to visit, and how to plan for it."""
 
     starts: Annotated[Points, Field(description="one [x, y] per agent, world units")]
@@ -72,14 +72,14 @@ class PlanRequest(Message):
             raise InvalidParameter(f"this viewer serves {served!r}, the problem is for {self.preset!r}")
 
 
-class Accepted(Message):
+class Accepted(StrictMessage):
     """A job that was taken in."""
 
     id: str
     events: Annotated[str, Field(description="where its server-sent events are")]
 
 
-class Refusal(Message):
+class Refusal(StrictMessage):
     """What every error looks like: one sentence for people."""
 
     error: str
