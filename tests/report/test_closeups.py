@@ -7,8 +7,8 @@ import pytest
 from fake_ants import gliding_ants
 
 from chronoforest.report import closeups, drawing
-from chronoforest.report.canvas import rgb
 from chronoforest.report.closeups import Closeups, gl_libraries
+from chronoforest.report.maps import rgb
 from chronoforest.report.rendering import CloseupRequest
 
 SHAPE = (80, 120)

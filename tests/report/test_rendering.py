@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from chronoforest.report.rendering import SPACING, camera_path, thinned
+from chronoforest.report.rendering import camera_path
 
 
 def test_the_camera_looks_where_the_ant_goes_and_turns_smoothly():
@@ -34,10 +34,3 @@ def test_an_ant_that_never_moved_is_looked_at():
     centres, headings = camera_path(np.array([[3.0, 4.0]]))
     np.testing.assert_array_equal(centres, [[3.0, 4.0]])
     assert headings.tolist() == [0.0]
-
-
-def test_thinned_paths_keep_their_ends():
-    path = np.stack([np.linspace(0, 10, 501), np.zeros(501)], axis=1)
-    shown = thinned(path)
-    np.testing.assert_array_equal(shown[[0, -1]], path[[0, -1]])
-    assert 10 / SPACING <= len(shown) <= 10 / SPACING + 3

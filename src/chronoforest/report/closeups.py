@@ -16,8 +16,7 @@ import numpy as np
 from chronoforest.envs.bodies import AntKinematics, Limbs
 from chronoforest.errors import WorkerDied
 from chronoforest.report import drawing
-from chronoforest.report.canvas import Picture
-from chronoforest.report.maps import draw_map, paint_limbs, paint_trail
+from chronoforest.report.maps import Picture, draw_map, paint_limbs, paint_trail
 from chronoforest.report.rendering import CloseupRequest
 from chronoforest.types import FloatArray
 

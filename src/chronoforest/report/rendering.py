@@ -19,9 +19,10 @@ from scipy.ndimage import gaussian_filter1d
 
 from chronoforest.envs.tasks import make_env
 from chronoforest.execution.rollout import Rollout
+from chronoforest.planning.assembly import resample
 from chronoforest.planning.result import PlanResult
-from chronoforest.report.canvas import Picture, rgb
 from chronoforest.report.drawing import agent_colour
+from chronoforest.report.maps import Picture, rgb
 from chronoforest.types import FloatArray
 
 ELEVATION, DISTANCE = -44.0, 5.6
@@ -104,7 +105,7 @@ class _Renderer:
         self._paint_maze()
         self._data = [mujoco.MjData(self._model) for _ in request.rollouts]
         self._colours = [rgb(agent_colour(agent)) / 255 for agent in range(len(request.rollouts))]
-        self._paths = [[thinned(path) for path in rollout.paths] for rollout in request.rollouts]
+        self._paths = [[resample(path, SPACING) for path in rollout.paths] for rollout in request.rollouts]
         self._renderer = mujoco.Renderer(self._model, *request.shape)
         self._camera = mujoco.MjvCamera()
         self._camera.elevation = ELEVATION
@@ -213,15 +214,6 @@ def _corner_up() -> FloatArray:
 
 
 _ON_A_CORNER = _corner_up()
-
-
-def thinned(path: FloatArray) -> FloatArray:
-    """[n, 2] points of a path [T, 2] about SPACING units apart, both ends included."""
-    lengths = np.linalg.norm(np.diff(path, axis=0), axis=1)
-    spot = np.floor(np.append(0.0, np.cumsum(lengths)) / SPACING)
-    is_kept = np.append(True, np.diff(spot) > 0)
-    is_kept[-1] = True
-    return path[is_kept]
 
 
 def main() -> None:

@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -21,9 +22,16 @@ from chronoforest.errors import CannotWrite, InvalidParameter
 from chronoforest.execution.rollout import Rollout
 from chronoforest.planning.result import PlanResult
 from chronoforest.report import drawing
-from chronoforest.report.canvas import Picture, caption_strip, rgb
 from chronoforest.report.closeups import Closeups
-from chronoforest.report.maps import MapPicture, draw_map, paint_limbs, paint_point, paint_trail
+from chronoforest.report.maps import (
+    MapPicture,
+    Picture,
+    draw_map,
+    paint_limbs,
+    paint_point,
+    paint_trail,
+    rgb,
+)
 from chronoforest.report.rendering import CloseupRequest
 from chronoforest.types import Problem
 
@@ -137,12 +145,28 @@ def _frame_all(
     for agent, picture in enumerate(closeups):
         colour = drawing.agent_colour(agent)
         words = caption(rollouts[agent], agent, problem, step)
-        content = np.concatenate([caption_strip(words, colour, picture.shape[1], BANNER), picture])
+        content = np.concatenate([_caption_strip(words, colour, picture.shape[1]), picture])
         size = (content.shape[0] + 2 * FRAME, content.shape[1] + 2 * FRAME, 3)
         frame = np.full(size, rgb(colour), dtype=np.uint8)
         frame[FRAME:-FRAME, FRAME:-FRAME] = content
         framed.append(frame)
     return framed
+
+
+@lru_cache(maxsize=64)
+def _caption_strip(text: str, colour: str, width: int) -> Picture:
+    """White bold words on a coloured strip."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width / 100, BANNER / 100), dpi=100, facecolor=colour)
+    canvas: Any = FigureCanvasAgg(figure)
+    size = 0.52 * BANNER * 72 / 100
+    figure.text(0.35 * BANNER / width, 0.46, text, color="white", weight="bold", size=size, va="center")
+    canvas.draw()
+    picture: Picture = np.asarray(canvas.buffer_rgba())[:BANNER, :width, :3].copy()
+    picture.setflags(write=False)  # it is shared by all who ask for the same words
+    return picture
 
 
 def _beside(left: Picture, tiles: Sequence[Picture]) -> Picture:
