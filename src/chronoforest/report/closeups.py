@@ -8,7 +8,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
-from contextlib import suppress
 from threading import Timer
 
 import numpy as np
@@ -39,19 +38,17 @@ class RenderProcess:
         self._shape = (*request.shape, 3)
         self._num_shown = request.num_shown
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  closed with the process
-        self._process = subprocess.Popen(
-            RENDERER,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._errors,
-            env={**os.environ, **({"MUJOCO_GL": library} if library else {})},
-        )
-        assert self._process.stdin is not None
+        environment = {**os.environ, **({"MUJOCO_GL": library} if library else {})}
+        with tempfile.TemporaryFile() as job:  # a pipe would wait for a process that does not read
+            pickle.dump(request, job)
+            job.seek(0)
+            self._process = subprocess.Popen(
+                RENDERER, stdin=job, stdout=subprocess.PIPE, stderr=self._errors, env=environment
+            )
         assert self._process.stdout is not None
-        self._job, self._pictures = self._process.stdin, self._process.stdout
+        self._pictures = self._process.stdout
         self._watchdog = self._watch(FIRST_PICTURE)
         try:
-            self._send(request)
             self._first: list[Picture] | None = self._read()
         except WorkerDied:
             self.close()
@@ -69,9 +66,8 @@ class RenderProcess:
         self._watchdog.cancel()
         self._process.kill()
         self._process.wait()
-        for pipe in (self._job, self._pictures, self._errors):
-            with suppress(BrokenPipeError):
-                pipe.close()
+        self._pictures.close()
+        self._errors.close()
 
     def _watch(self, seconds: float) -> Timer:
         """End the process when it takes longer than that, which makes every read from it return."""
@@ -79,13 +75,6 @@ class RenderProcess:
         watchdog.daemon = True
         watchdog.start()
         return watchdog
-
-    def _send(self, request: CloseupRequest) -> None:
-        try:
-            pickle.dump(request, self._job)
-            self._job.close()
-        except OSError as error:
-            raise WorkerDied(self._reason()) from error
 
     def _read(self) -> list[Picture]:
         """The pictures of one step."""

@@ -90,7 +90,9 @@ def sentence(errors: Sequence[Any]) -> str:
     first = errors[0]
     more = f" (and {len(errors) - 1} more mistakes)" if len(errors) > 1 else ""
     reason = first["msg"][:1].lower() + first["msg"][1:]
-    return f"{_place(first['loc'])}: {reason}{_received(first)}{more}"
+    says_all = first["type"] in ("missing", "json_invalid", "extra_forbidden")
+    received = "" if says_all else f", got {_shown(first['input'])}"
+    return f"{_place(first['loc'])}: {reason}{received}{more}"
 
 
 def _place(location: Sequence[str | int]) -> str:
@@ -99,12 +101,6 @@ def _place(location: Sequence[str | int]) -> str:
     for part in location[1:]:
         path += f"[{part}]" if isinstance(part, int) else f"{'.' if path else ''}{_shown(part)}"
     return path or "the request"
-
-
-def _received(error: Any) -> str:
-    if error["type"] in ("missing", "json_invalid", "extra_forbidden"):
-        return ""
-    return f", got {_shown(error['input'])}"
 
 
 def _shown(value: Any, longest: int = 60) -> str:
