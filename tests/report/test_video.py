@@ -72,7 +72,7 @@ def test_the_picture_matches_the_world(walked):
 
 
 def test_ants_get_a_framed_close_up_each_beside_the_map(tmp_path, monkeypatch):
-    """Without OpenGL the close-ups are drawn; frame and banner have the agent's colour."""
+    """Without OpenGL the close-ups are drawn; frame and caption have the agent's colour."""
     monkeypatch.setenv("MUJOCO_GL", "none-of-them")
     result, rollouts = gliding_ants()
     view = draw_video(tmp_path / "walk.mp4", result, rollouts, "two ants", SMALL)

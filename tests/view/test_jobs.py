@@ -160,6 +160,20 @@ def test_a_follower_may_come_back_in_time():
     run(scenario, grace=0.2)
 
 
+def test_a_closed_queue_has_cancelled_everything_and_takes_nothing_more():
+    gate = threading.Event()
+
+    async def scenario(jobs):
+        running, waiting = (jobs.submit(name, lambda job: gate.wait(5)) for name in "ab")
+        jobs.close()
+        gate.set()
+        assert (running.state, waiting.state) == ("cancelled", "cancelled")
+        with pytest.raises(Busy, match="the viewer is ending"):
+            jobs.submit("c", lambda job: None)
+
+    run(scenario)
+
+
 @pytest.mark.parametrize("leaves", [True, False])
 def test_a_job_without_a_follower_is_cancelled(leaves):
     def work(job):

@@ -41,7 +41,7 @@ FRAME = 3
 ENLARGE = 1.8
 """How many times their size ants are drawn on the map, so that their legs can be seen."""
 
-BANNER = 26
+CAPTION_HEIGHT = 26
 """Pixels of the strip above it."""
 
 
@@ -96,7 +96,7 @@ def draw_video(
         return "agents drawn as points"
     num_shown = min(len(rollouts), params.max_closeups)
     tile_height = ground.canvas.shape[0] // min(num_shown, 2)
-    shape = (tile_height - BANNER - 2 * FRAME, params.closeup - 2 * FRAME)
+    shape = (tile_height - CAPTION_HEIGHT - 2 * FRAME, params.closeup - 2 * FRAME)
     with closing(Closeups(CloseupRequest(result, rollouts, steps, num_shown, shape))) as closeups:
         framed = (_frame_all(closeups.pictures(step), rollouts, result.problem, step) for step in steps)
         shown = (_beside(*parts) for parts in zip(maps, framed, strict=True))
@@ -159,12 +159,14 @@ def _caption_strip(text: str, colour: str, width: int) -> Picture:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width / 100, BANNER / 100), dpi=100, facecolor=colour)
+    figure = Figure(figsize=(width / 100, CAPTION_HEIGHT / 100), dpi=100, facecolor=colour)
     canvas: Any = FigureCanvasAgg(figure)
-    size = 0.52 * BANNER * 72 / 100
-    figure.text(0.35 * BANNER / width, 0.46, text, color="white", weight="bold", size=size, va="center")
+    size = 0.52 * CAPTION_HEIGHT * 72 / 100
+    figure.text(
+        0.35 * CAPTION_HEIGHT / width, 0.46, text, color="white", weight="bold", size=size, va="center"
+    )
     canvas.draw()
-    picture: Picture = np.asarray(canvas.buffer_rgba())[:BANNER, :width, :3].copy()
+    picture: Picture = np.asarray(canvas.buffer_rgba())[:CAPTION_HEIGHT, :width, :3].copy()
     picture.setflags(write=False)  # it is shared by all who ask for the same words
     return picture
 

@@ -111,6 +111,7 @@ class Jobs:
     def __init__(self, limits: JobLimits | None = None) -> None:
         self.limits = limits or JobLimits()
         self._jobs: dict[str, Job] = {}
+        self._is_closed = False
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="planning")
 
     def __len__(self) -> int:
@@ -118,6 +119,8 @@ class Jobs:
 
     def submit(self, session: str, work: Work) -> Job:
         """Queue work for a session that has none, unless the queue is full."""
+        if self._is_closed:
+            raise Busy("the viewer is ending; nothing new is planned")
         active = [job for job in self._jobs.values() if not job.is_over]
         for job in active:
             if job.session == session:
@@ -159,7 +162,8 @@ class Jobs:
             asyncio.get_running_loop().call_later(self.limits.grace, self._cancel_if_alone, job.id)
 
     def close(self) -> None:
-        """Cancel everything."""
+        """Cancel everything and take nothing more."""
+        self._is_closed = True
         for job in list(self._jobs.values()):
             self.cancel(job)
         self._worker.shutdown(wait=False, cancel_futures=True)

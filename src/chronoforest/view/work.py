@@ -64,12 +64,9 @@ def walking(planned: Planned) -> Work:
     """
 
     def work(job: Job) -> None:
-        result = planned.result
+        planner, result = cast("WalkingPlanner", planned.planner), planned.result
         with interruptible(planned.planner, job.check):
-            walks = walk_plan(
-                cast("WalkingPlanner", planned.planner), result, planned.memory, seed=result.seed
-            )
-            for agent, rollout in enumerate(walks):
+            for agent, rollout in enumerate(walk_plan(planner, result, planned.memory, seed=result.seed)):
                 job.check()
                 job.tell("agent", dumps({"agent": agent, **_walk(rollout)}))
 
