@@ -58,16 +58,12 @@ class VideoParams:
     hold: int = 30
 
     def __post_init__(self) -> None:
-        if self.width < 64 or self.max_frames < 1 or self.fps < 1:
-            raise InvalidParameter(
-                "a video needs at least 64 pixels, 1 frame and 1 frame a second, "
-                f"got {self.width}, {self.max_frames} and {self.fps}"
-            )
-        if self.closeup < 64 or self.closeup % 2 or self.max_closeups < 1:
-            raise InvalidParameter(
-                "close-ups need an even width of at least 64 pixels, and there must be one, "
-                f"got {self.closeup} and {self.max_closeups}"
-            )
+        least = {"width": 64, "closeup": 64, "max_closeups": 1, "fps": 1, "max_frames": 1, "hold": 0}
+        for name, value in least.items():
+            if getattr(self, name) < value:
+                raise InvalidParameter(f"{name} must be {value} or more, got {getattr(self, name)}")
+        if self.closeup % 2:
+            raise InvalidParameter(f"closeup must be even, got {self.closeup}")
 
 
 ANT_VIDEO = VideoParams(fps=20, max_frames=300)
@@ -161,10 +157,8 @@ def _caption_strip(text: str, colour: str, width: int) -> Picture:
 
     figure = Figure(figsize=(width / 100, CAPTION_HEIGHT / 100), dpi=100, facecolor=colour)
     canvas: Any = FigureCanvasAgg(figure)
-    size = 0.52 * CAPTION_HEIGHT * 72 / 100
-    figure.text(
-        0.35 * CAPTION_HEIGHT / width, 0.46, text, color="white", weight="bold", size=size, va="center"
-    )
+    style = {"color": "white", "weight": "bold", "size": 0.52 * CAPTION_HEIGHT * 72 / 100}
+    figure.text(0.35 * CAPTION_HEIGHT / width, 0.46, text, va="center", **style)
     canvas.draw()
     picture: Picture = np.asarray(canvas.buffer_rgba())[:CAPTION_HEIGHT, :width, :3].copy()
     picture.setflags(write=False)  # it is shared by all who ask for the same words
