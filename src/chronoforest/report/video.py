@@ -157,7 +157,7 @@ def _caption_strip(text: str, colour: str, width: int) -> Picture:
 
     figure = Figure(figsize=(width / 100, CAPTION_HEIGHT / 100), dpi=100, facecolor=colour)
     canvas: Any = FigureCanvasAgg(figure)
-    style = {"color": "white", "weight": "bold", "size": 0.52 * CAPTION_HEIGHT * 72 / 100}
+    style: dict[str, Any] = {"color": "white", "weight": "bold", "size": 0.52 * CAPTION_HEIGHT * 72 / 100}
     figure.text(0.35 * CAPTION_HEIGHT / width, 0.46, text, va="center", **style)
     canvas.draw()
     picture: Picture = np.asarray(canvas.buffer_rgba())[:CAPTION_HEIGHT, :width, :3].copy()
