@@ -19,8 +19,8 @@ from scipy.ndimage import gaussian_filter1d
 
 from chronoforest.envs.tasks import make_env
 from chronoforest.execution.rollout import Rollout
-from chronoforest.planning.assembly import resample
 from chronoforest.planning.result import PlanResult
+from chronoforest.planning.shortening import resample
 from chronoforest.report.drawing import agent_colour
 from chronoforest.report.maps import Picture, rgb
 from chronoforest.types import FloatArray
