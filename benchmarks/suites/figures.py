@@ -37,15 +37,15 @@ def run_figures(case: Case, planner: PresetPlanner) -> Trial:
 
 
 def _walk(case: Case, planner: PresetPlanner) -> Trial:
-    outing = walk_case(case, planner)
-    (rollout,), problem = outing.rollouts, outing.result.problem
+    journey = walk_case(case, planner)
+    (rollout,), problem = journey.rollouts, journey.result.problem
     measures = {
         "problem": _problem_values(problem),
         "reference": rounded(centre_path(case.maze, problem.starts[0], problem.goals[0])),
         "planned": [outline(path) for path in rollout.paths],
         "walked": outline(rollout.xy),
     }
-    return Trial(case, measure_plan(outing.result, case.maze), measure_walk(rollout), measures=measures)
+    return Trial(case, measure_plan(journey.result, case.maze), measure_walk(rollout), measures=measures)
 
 
 def _plan(case: Case, planner: PresetPlanner) -> Trial:

@@ -92,8 +92,8 @@ def _template(suite: str, request: Request) -> Case:
 
 def walk_official(case: Case, planner: PresetPlanner) -> Trial:
     """Plan an official task and walk it."""
-    outing = walk_case(case, planner)
-    return Trial(case, measure_plan(outing.result, case.maze), measure_walk(outing.rollouts[0]))
+    journey = walk_case(case, planner)
+    return Trial(case, measure_plan(journey.result, case.maze), measure_walk(journey.rollouts[0]))
 
 
 def plan_random(case: Case, planner: PresetPlanner) -> Trial:

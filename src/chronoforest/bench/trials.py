@@ -18,7 +18,7 @@ from chronoforest.bench.problems import TIE
 from chronoforest.bench.references import bfs_matrix, geodesic_matrix
 from chronoforest.envs.mazes import Maze
 from chronoforest.envs.tasks import Env, make_env
-from chronoforest.execution.outing import Outing, walk_task
+from chronoforest.execution.journey import Journey, walk_task
 from chronoforest.execution.recovery import Cause
 from chronoforest.execution.rollout import MAX_STEPS, Rollout
 from chronoforest.models.train import pick_device
@@ -170,7 +170,7 @@ def measure_walk(rollout: Rollout, units: float | None = None) -> WalkFigures:
     )
 
 
-def walk_case(case: Case, planner: PresetPlanner) -> Outing:
+def walk_case(case: Case, planner: PresetPlanner) -> Journey:
     """The official protocol; one walk with the longer cap tells about both."""
     reset_seed, plan_seed = case.seeds
     order = [["S1", "G1"]] if case.variant == GRAPH_FIXED else None

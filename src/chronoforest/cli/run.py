@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from chronoforest.cli.planning import Choice, check_variant, open_folder
 
 if TYPE_CHECKING:
-    from chronoforest.execution.outing import Outing
+    from chronoforest.execution.journey import Journey
 
 
 def run(choice: Choice, task: int, variant: str = "online", seed: int = 0, out: Path | None = None) -> None:
@@ -22,7 +22,7 @@ def run(choice: Choice, task: int, variant: str = "online", seed: int = 0, out: 
     """
     from chronoforest.envs.tasks import make_env, world
     from chronoforest.errors import InvalidParameter
-    from chronoforest.execution.outing import walk_task
+    from chronoforest.execution.journey import walk_task
     from chronoforest.execution.rollout import MAX_STEPS
 
     choice.check()
@@ -32,23 +32,23 @@ def run(choice: Choice, task: int, variant: str = "online", seed: int = 0, out: 
         raise InvalidParameter(f"--task must be 1…{num_tasks}, got {task}")
     folder = open_folder(out or Path("runs") / f"{choice.preset}-task{task}")
     planner, env = choice.load(), make_env(choice.preset, max_episode_steps=MAX_STEPS)
-    outing = walk_task(planner, env, task, seed=seed, variant=variant)
-    print(outing.summary())
-    for path in write_outing(outing, folder, f"{choice.preset}, task {task}"):
+    journey = walk_task(planner, env, task, seed=seed, variant=variant)
+    print(journey.summary())
+    for path in write_journey(journey, folder, f"{choice.preset}, task {task}"):
         print(f"  {path}")
 
 
-def write_outing(outing: Outing, folder: Path, title: str) -> list[Path]:
+def write_journey(journey: Journey, folder: Path, title: str) -> list[Path]:
     """Records, then the pictures and the video drawn from them; returns what was written."""
     from chronoforest.cli.progress import bar
     from chronoforest.report.plots import draw_rollouts
     from chronoforest.report.video import draw_video
 
-    outing.save(folder)
-    result = outing.result
+    journey.save(folder)
+    result = journey.result
     result.plot(folder / "plan.png")
-    draw_rollouts(folder / "walk.png", result.support, result.problem, outing.rollouts, title)
+    draw_rollouts(folder / "walk.png", result.support, result.problem, journey.rollouts, title)
     with bar("video", "frames") as on_frame:
-        view = draw_video(folder / "walk.mp4", result, outing.rollouts, title, on_frame=on_frame)
+        view = draw_video(folder / "walk.mp4", result, journey.rollouts, title, on_frame=on_frame)
     print(f"video: {view}")
     return [folder / name for name in ("plan.json", "rollout.json", "plan.png", "walk.png", "walk.mp4")]

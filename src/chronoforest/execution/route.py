@@ -42,8 +42,8 @@ class ExecutionParams:
     world: WorldParams = field(default_factory=WorldParams)
 
     def __post_init__(self) -> None:
-        lengths = ("effort", "look_ahead", "window", "visit_radius", "drift", "stuck_steps", "least_progress")
-        for name in lengths:
+        units = ("look_ahead", "window", "visit_radius", "drift", "least_progress")
+        for name in ("effort", "stuck_steps", *units):
             if not getattr(self, name) > 0:
                 raise InvalidParameter(f"{name} must be above 0, got {getattr(self, name)}")
         for name in ("max_replans", "replan_every", "idle_steps"):

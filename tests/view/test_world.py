@@ -1,4 +1,5 @@
 import base64
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -7,7 +8,7 @@ from fakes import BLOCK, FakeModels, SquareDensity
 from chronoforest.envs.mazes import maze
 from chronoforest.planning.variants import VARIANTS
 from chronoforest.types import Problem
-from chronoforest.view.stage import SUMMARIES, density_grid, describe, example, site_of
+from chronoforest.view.world import SUMMARIES, ServedPreset, density_grid, example
 
 MODELS = FakeModels(density=SquareDensity(BLOCK))
 
@@ -36,21 +37,29 @@ def test_the_example_is_a_problem_with_room_around_every_anchor():
     assert (MODELS.density.margin(problem.anchors) > 0.5).all()
 
 
+def served(name):
+    """A preset of that name whose models are fakes."""
+    return ServedPreset(
+        {"default": SimpleNamespace(name=name, models=FakeModels(density=SquareDensity(BLOCK)))}
+    )
+
+
 def test_a_world_of_ones_own_has_no_walls_and_no_walk_and_says_why():
-    site = site_of("my-yard", has_tracker=True)
-    assert len(site.walls) == 0
-    assert "no environment" in site.why_no_walk
+    world = served("my-yard").describe()
+    assert world["walls"]["centres"] == []
+    assert "no environment" in world["why_no_walk"]
 
 
 def test_a_known_maze_has_its_walls_and_can_be_walked_with_a_tracker():
-    site = site_of("pointmaze-giant-stitch-v0", has_tracker=True)
-    assert np.array_equal(site.walls, maze("giant").wall_centres)
-    assert site.why_no_walk is None
-    assert "no tracker" in site_of("pointmaze-giant-stitch-v0", has_tracker=False).why_no_walk
+    giant = served("pointmaze-giant-stitch-v0")
+    assert giant.describe()["walls"]["centres"] == maze("giant").wall_centres.tolist()
+    assert "no tracker" in giant.why_no_walk
+    giant.models.tracker = lambda observation, subgoal: subgoal
+    assert giant.why_no_walk is None
 
 
 def test_every_variant_that_needs_no_order_is_offered():
-    offered = describe("x", MODELS, site_of("x", True), ("default",))["variants"]
+    offered = served("x").describe()["variants"]
     assert [variant["name"] for variant in offered] == [n for n, v in VARIANTS.items() if not v.needs_order]
     assert {variant["name"] for variant in offered if variant["summary"]} == set(SUMMARIES)
     assert set(SUMMARIES) <= set(VARIANTS)
@@ -58,5 +67,5 @@ def test_every_variant_that_needs_no_order_is_offered():
 
 @pytest.mark.parametrize("limit", [10, 17])
 def test_a_large_picture_is_thinned(monkeypatch, limit):
-    monkeypatch.setattr("chronoforest.view.stage.LONGEST_SIDE", limit)
+    monkeypatch.setattr("chronoforest.view.world.LONGEST_SIDE", limit)
     assert max(picture(density_grid(MODELS)).shape) <= limit

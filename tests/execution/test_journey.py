@@ -3,7 +3,7 @@ import pytest
 from fake_planner import FakePlanner
 
 from chronoforest.envs.tasks import make_env
-from chronoforest.execution.outing import walk_problem, walk_task
+from chronoforest.execution.journey import walk_problem, walk_task
 from chronoforest.execution.rollout import MAX_STEPS, load_rollouts
 from chronoforest.planning.result import load_result
 from chronoforest.types import Problem
@@ -19,12 +19,12 @@ def env():
 
 def test_an_official_task_is_planned_from_its_jittered_start_and_walked(env):
     planner = FakePlanner(MEDIUM)
-    outing = walk_task(planner, env, 1, seed=4)
-    (rollout,) = outing.rollouts
-    np.testing.assert_array_equal(outing.result.problem.starts[0], rollout.xy[0])
+    journey = walk_task(planner, env, 1, seed=4)
+    (rollout,) = journey.rollouts
+    np.testing.assert_array_equal(journey.result.problem.starts[0], rollout.xy[0])
     assert np.abs(rollout.xy[0]).max() <= 1
     assert rollout.success_within(1000)
-    assert outing.success
+    assert journey.success
 
 
 def test_the_same_seeds_give_the_same_walk(env):
@@ -38,21 +38,21 @@ def test_a_blind_planner_is_a_failure_with_its_cause(env):
 
 
 def test_several_agents_walk_their_parts_and_visit_every_waypoint():
-    outing = walk_problem(FakePlanner(MEDIUM), CROSSING)
-    assert outing.success
-    assert sum(len(rollout.visited) for rollout in outing.rollouts) == 2
-    for rollout, start, goal in zip(outing.rollouts, CROSSING.starts, CROSSING.goals, strict=True):
+    journey = walk_problem(FakePlanner(MEDIUM), CROSSING)
+    assert journey.success
+    assert sum(len(rollout.visited) for rollout in journey.rollouts) == 2
+    for rollout, start, goal in zip(journey.rollouts, CROSSING.starts, CROSSING.goals, strict=True):
         np.testing.assert_allclose(rollout.xy[0], start)
         assert np.linalg.norm(rollout.xy[-1] - goal) <= 1.0
 
 
 def test_passing_the_goal_does_not_end_an_agent_that_has_waypoints_left():
     """The goal lies on the way to the waypoint, in the same corridor."""
-    outing = walk_problem(FakePlanner(MEDIUM), Problem([[0, 0]], [[8, 8]], [[16, 12]]))
-    (rollout,) = outing.rollouts
+    journey = walk_problem(FakePlanner(MEDIUM), Problem([[0, 0]], [[8, 8]], [[16, 12]]))
+    (rollout,) = journey.rollouts
     nearest = np.linalg.norm(rollout.xy[: rollout.visit_steps[0]] - [8, 8], axis=1).min()
     assert nearest <= 1.0
-    assert outing.success
+    assert journey.success
 
 
 def test_rounds_are_observed_and_the_memory_is_shared_with_replanning():
@@ -62,9 +62,9 @@ def test_rounds_are_observed_and_the_memory_is_shared_with_replanning():
     assert planner.asked[0][4] is not None
 
 
-def test_an_outing_is_saved_as_plan_and_rollout(tmp_path):
-    outing = walk_problem(FakePlanner(MEDIUM), CROSSING)
-    outing.save(tmp_path)
+def test_a_journey_is_saved_as_plan_and_rollout(tmp_path):
+    journey = walk_problem(FakePlanner(MEDIUM), CROSSING)
+    journey.save(tmp_path)
     assert load_result(tmp_path / "plan.json").complete
     assert len(load_rollouts(tmp_path / "rollout.json")) == 2
-    assert outing.summary().count("arrived") == 2
+    assert journey.summary().count("arrived") == 2

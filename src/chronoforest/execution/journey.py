@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Protocol
 
 from chronoforest.envs.tasks import Env, make_env, reset_at, reset_task
-from chronoforest.execution.recovery import replanner
+from chronoforest.errors import InvalidProblem
+from chronoforest.execution.recovery import Replan
 from chronoforest.execution.rollout import MAX_STEPS, Rollout, save_rollouts, walk
-from chronoforest.execution.route import ExecutionParams, route_of
+from chronoforest.execution.route import ExecutionParams, Route, route_of
 from chronoforest.planning.result import PlanResult
 from chronoforest.search.memory import ForestMemory
-from chronoforest.types import Problem, RoundObserver, Tracker
+from chronoforest.types import FloatArray, Problem, RoundObserver, Tracker
 
 
-class Guide(Protocol):
+class WalkingPlanner(Protocol):
     """A planner that also knows how its body is walked; a preset's planner is one."""
 
     @property
@@ -44,7 +46,7 @@ class Guide(Protocol):
 
 
 @dataclass(frozen=True)
-class Outing:
+class Journey:
     """A plan and how each agent walked its part of it."""
 
     result: PlanResult
@@ -67,7 +69,7 @@ class Outing:
 
 
 def walk_task(
-    planner: Guide,
+    planner: WalkingPlanner,
     env: Env,
     task: int,
     *,
@@ -76,7 +78,7 @@ def walk_task(
     variant: str = "online",
     order: Sequence[Sequence[str]] | None = None,
     replans: bool = True,
-) -> Outing:
+) -> Journey:
     """The official protocol: reset to the jittered task by `seed`, plan, walk until success or the cap.
 
     Without `replans` the first trouble on the way ends the walk.
@@ -88,26 +90,31 @@ def walk_task(
     result = planner.plan(problem, seed=plan_seed, variant=variant, order=order, memory=memory)
     replan = replanner(planner, start.goal, seed=plan_seed, memory=memory) if replans else None
     rollout = walk(env, start, route_of(result, 0), planner.tracker, replan, planner.execution)
-    return Outing(result, (rollout,))
+    return Journey(result, (rollout,))
 
 
 def walk_problem(
-    planner: Guide,
+    planner: WalkingPlanner,
     problem: Problem,
     *,
     seed: int = 0,
     variant: str = "online",
     on_round: RoundObserver | None = None,
     max_steps: int = MAX_STEPS,
-) -> Outing:
+) -> Journey:
     """Plan for all agents, then walk each."""
     memory = ForestMemory()
     result = planner.plan(problem, seed=seed, variant=variant, on_round=on_round, memory=memory)
-    return Outing(result, tuple(walk_plan(planner, result, memory, seed=seed, max_steps=max_steps)))
+    return Journey(result, tuple(walk_plan(planner, result, memory, seed=seed, max_steps=max_steps)))
 
 
 def walk_plan(
-    planner: Guide, result: PlanResult, memory: ForestMemory, *, seed: int = 0, max_steps: int = MAX_STEPS
+    planner: WalkingPlanner,
+    result: PlanResult,
+    memory: ForestMemory,
+    *,
+    seed: int = 0,
+    max_steps: int = MAX_STEPS,
 ) -> Iterator[Rollout]:
     """Walk each agent's part alone in its own environment, one after the other.
 
@@ -121,3 +128,24 @@ def walk_plan(
         start = reset_at(env, origin, goal, seed)
         replan = replanner(planner, goal, seed=seed, memory=memory)
         yield walk(env, start, route_of(result, agent), planner.tracker, replan, planner.execution)
+
+
+def replanner(
+    planner: WalkingPlanner, goal: FloatArray, *, seed: int = 0, memory: ForestMemory | None = None
+) -> Replan:
+    """Re-planning for one agent by a planner, always online; every call has a seed of its own.
+
+    With the `memory` of the first plan, the trees of the goal and the waypoints are used again and only the
+    new start has to grow one.
+    """
+    seeds = count(seed + 1)
+
+    def replan(position: FloatArray, remaining: FloatArray) -> Route | None:
+        try:
+            result = planner.plan(Problem([position], [goal], remaining), seed=next(seeds), memory=memory)
+        except InvalidProblem:
+            # An agent pressed against a wall can stand outside the data's support; its old route leads back.
+            return None
+        return route_of(result, 0)
+
+    return replan

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
@@ -11,6 +12,8 @@ import numpy as np
 
 from chronoforest.envs.mazes import CELL_SIZE
 from chronoforest.envs.tasks import WORLDS
+from chronoforest.errors import InvalidParameter
+from chronoforest.planning.planner import Planner
 from chronoforest.planning.variants import VARIANTS
 from chronoforest.types import FloatArray, PlanningModels
 from chronoforest.view.requests import MAX_AGENTS, MAX_ANCHORS, MAX_SEED
@@ -38,49 +41,57 @@ SUMMARIES = {
 
 
 @dataclass(frozen=True)
-class Site:
-    """What is known of a world beyond its recordings, for the overlay and the real walk only.
+class ServedPreset:
+    """A planner for each mode, all of one preset, and what is known of its world beyond the recordings: the
+    walls and the environment, for the overlay and the real walk only."""
 
-    walls: [W, 2] centres of boxes `wall_size` wide, empty where no map is known; why_no_walk: None where the
-    environment is there and can be walked.
-    """
+    planners: Mapping[str, Planner]
 
-    walls: FloatArray
-    wall_size: float
-    why_no_walk: str | None
+    @property
+    def name(self) -> str:
+        """The preset's."""
+        return next(iter(self.planners.values())).name
 
+    @property
+    def models(self) -> PlanningModels:
+        """Those of the first mode; the others have learned from the same recordings."""
+        return next(iter(self.planners.values())).models
 
-def site_of(preset: str, has_tracker: bool) -> Site:
-    """Look a preset up among the known environments; most worlds have none."""
-    known = WORLDS.get(preset)
-    if known is None:
-        return Site(np.zeros((0, 2)), 0.0, "no environment is known for these recordings")
-    reason = None
-    if find_spec("ogbench") is None:
-        reason = "OGBench is not installed, so there is no environment to walk in"
-    elif not has_tracker:
-        reason = "these weights have no tracker, so nobody can walk"
-    return Site(known.maze.wall_centres, CELL_SIZE, reason)
+    def planner(self, mode: str) -> Planner:
+        """The planner of a mode."""
+        if mode not in self.planners:
+            raise InvalidParameter(f"mode must be one of {', '.join(self.planners)}, got {mode!r}")
+        return self.planners[mode]
 
+    @property
+    def why_no_walk(self) -> str | None:
+        """None where the environment is there and can be walked."""
+        if self.name not in WORLDS:
+            return "no environment is known for these recordings"
+        if find_spec("ogbench") is None:
+            return "OGBench is not installed, so there is no environment to walk in"
+        if getattr(self.models, "tracker", None) is None:
+            return "these weights have no tracker, so nobody can walk"
+        return None
 
-def describe(preset: str, models: PlanningModels, site: Site, modes: tuple[str, ...]) -> dict[str, Any]:
-    """Everything the page has to know before it can ask for a plan."""
-    support = models.support
-    return {
-        "preset": preset,
-        "extent": support.extent,
-        "grid": density_grid(models),
-        "walls": {"size": site.wall_size, "centres": site.walls.tolist()},
-        "why_no_walk": site.why_no_walk,
-        "modes": list(modes),
-        "variants": [
-            {"name": name, "summary": SUMMARIES.get(name, "")}
-            for name, variant in VARIANTS.items()
-            if not variant.needs_order
-        ],
-        "limits": {"agents": MAX_AGENTS, "anchors": MAX_ANCHORS, "seed": MAX_SEED},
-        "example": example(models),
-    }
+    def describe(self) -> dict[str, Any]:
+        """Everything the page has to know before it can ask for a plan."""
+        walls = WORLDS[self.name].maze.wall_centres.tolist() if self.name in WORLDS else []
+        return {
+            "preset": self.name,
+            "extent": self.models.support.extent,
+            "grid": density_grid(self.models),
+            "walls": {"size": CELL_SIZE, "centres": walls},
+            "why_no_walk": self.why_no_walk,
+            "modes": list(self.planners),
+            "variants": [
+                {"name": name, "summary": SUMMARIES.get(name, "")}
+                for name, variant in VARIANTS.items()
+                if not variant.needs_order
+            ],
+            "limits": {"agents": MAX_AGENTS, "anchors": MAX_ANCHORS, "seed": MAX_SEED},
+            "example": example(self.models),
+        }
 
 
 def density_grid(models: PlanningModels) -> dict[str, Any]:

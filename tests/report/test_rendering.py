@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from chronoforest.report.studio import Actor, camera_path
+from chronoforest.report.rendering import camera_path
 
 
 def test_the_camera_looks_where_the_ant_goes_and_turns_smoothly():
@@ -34,10 +34,3 @@ def test_an_ant_that_never_moved_is_looked_at():
     centres, headings = camera_path(np.array([[3.0, 4.0]]))
     np.testing.assert_array_equal(centres, [[3.0, 4.0]])
     assert headings.tolist() == [0.0]
-
-
-def test_the_path_shown_is_the_latest_plan():
-    paths = tuple(np.full((3, 2), float(k)) for k in range(3))
-    actor = Actor(np.ones(3), np.zeros((9, 15)), paths, (2, 5), np.zeros(2))
-    assert [actor.path(moment)[0, 0] for moment in (0, 1, 2, 4, 5, 8)] == [0, 0, 1, 1, 2, 2]
-    assert Actor(np.ones(3), np.zeros((9, 15)), (), (), np.zeros(2)).path(3).shape == (0, 2)
