@@ -1,12 +1,13 @@
 """Small changes to the code, one at a time: a change that no test of its room notices has survived.
 
-`python tests/mutants.py --rooms search routing` tries every mutant of the two rooms, `--sample 150 --seed 0` a
-random part of each room's; the outcomes go to a file of JSON lines, from which a second run goes on, and with
-`--again` the survivors in it are tried once more. `equivalent_mutants.txt` names those that change nothing.
+`python tests/mutants.py --rooms search routing` tries every mutant of the two rooms, `--sample 150 --seed 0`
+a random part of each room's; the outcomes go to a file of JSON lines, from which a second run goes on, and
+with `--again` the survivors in it are tried once more. `equivalent_mutants.txt` names those that change
+nothing.
 
-Pytest collects a room's tests once; a child is forked for each mutant, gives one function its changed code and
-runs the tests that call this function, the quickest first. Only the bodies of functions are changed, and no
-texts: a constant or a default outside is a choice and not behaviour.
+Pytest collects a room's tests once; a child is forked for each mutant, gives one function its changed code
+and runs the tests that call this function, the quickest first. Only the bodies of functions are changed, and
+no texts: a constant or a default outside is a choice and not behaviour.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from types import CodeType, FrameType, FunctionType
 from typing import Any
@@ -273,15 +275,20 @@ def mutants_of(file: Path, package: Path) -> list[Mutant]:
 def _in_words(before: str, after: str, context: int = 24) -> str:
     """What differs, with some characters around it."""
     before, after = " ".join(before.split()), " ".join(after.split())
-    start = len(os.path.commonprefix([before, after]))
-    end = len(os.path.commonprefix([before[start:][::-1], after[start:][::-1]]))
+    start = _num_equal(before, after)
+    end = _num_equal(before[start:][::-1], after[start:][::-1])
     first = max(0, start - context)
     old, new = (text[first : len(text) - max(0, end - context)] for text in (before, after))
     return f"{old}  ->  {new}"
 
 
+def _num_equal(first: str, second: str) -> int:
+    """How many characters two texts begin with in common."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False)))
+
+
 def in_child(work: Callable[[], int], cpu_seconds: int) -> str:
-    """Run work in a fork: 'survived' for 0, 'killed' for 1, 'timeout' beyond the limit, 'error' if it raises."""
+    """Run work in a fork: 'survived' for 0, 'killed' for 1, 'timeout' beyond the limit, else 'error'."""
     child = os.fork()
     if child == 0:
         code = 9

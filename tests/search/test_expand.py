@@ -163,7 +163,9 @@ def test_a_root_is_looked_ahead_from_once():
     grow(forest, models, (), waiting)
     assert len(forest.outgoing[0].representatives) > 0
     grow(forest, models, pairs, num_expand=1)
-    assert [len(query) for query in models.sampler.queries] == [PARAMS.junction.num_samples * n for n in (1, 2)]
+    assert [len(query) for query in models.sampler.queries] == [
+        PARAMS.junction.num_samples * n for n in (1, 2)
+    ]
     forest, models = planted()
     grow(forest, models, pairs, root_leaves(forest, LEGS))
     assert [len(query) for query in models.sampler.queries] == [3 * PARAMS.junction.num_samples]
@@ -200,9 +202,9 @@ def test_only_the_lookaheads_of_the_waiting_leaf_are_witnesses():
     """The same leaf again: what its tree holds elsewhere was reported when it was found."""
     forest, models = planted()
     (leaf, *_) = grow(forest, models, (Pair(0, 2),)).new_leaves
-    other = [new for new in grow(forest, models, (), [leaf]).evidence.witnesses]
+    found = grow(forest, models, (), [leaf]).evidence
     held = leaf.tree.representatives.where(leaf.tree.representatives.node == leaf.node)
-    assert set(other) == cheapest_bridges(forest, leaf.tree, held.cost, held.tail_codes)
+    assert set(found.witnesses) == cheapest_bridges(forest, leaf.tree, held.cost, held.tail_codes)
 
 
 def test_promoted_nodes_are_witnesses():

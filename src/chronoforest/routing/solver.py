@@ -106,17 +106,9 @@ def solve_pyvrp(
     return _prefer(previous, _as_route(result.best, problem), finite, problem)
 
 
-def second_best_margin(cost: FloatArray, problem: Problem) -> float:
-    """Δ_route (eq. 26) on [A, A]: the second-best joint route's cost minus the best's.
-
-    Infinite when only one route is possible, NaN when none is or when K > 12.
-    """
-    best, second = best_two_costs(cost, problem)
-    return second - best if np.isfinite(best) else float("nan")
-
-
 def best_two_costs(cost: FloatArray, problem: Problem) -> tuple[float, float]:
-    """The costs of the best and the second-best joint route; infinite where missing, NaN when K > 12."""
+    """The costs of the best and the second-best joint route on [A, A], whose difference is Δ_route (eq. 26);
+    infinite where there is no route or no second one, NaN when K > 12."""
     if problem.num_waypoints > MAX_EXACT:
         return float("nan"), float("nan")
     best, second = _tabulate(cost, problem, num_best=2).done[-1, -1]

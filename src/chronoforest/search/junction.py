@@ -170,7 +170,9 @@ def _representatives(
     tree = leaf.tree
     rows = np.array([member for member, _, _ in kept], dtype=np.int64)
     horizon, width = tree.horizon, tree.codes.shape[1]
-    codes = np.array([found for _, _, found in kept], dtype=tree.codes.dtype).reshape(len(kept), horizon, width)
+    codes = np.array([found for _, _, found in kept], dtype=tree.codes.dtype).reshape(
+        len(kept), horizon, width
+    )
     start = np.repeat(tree.codes[[leaf.node]], len(kept), axis=0)
     return Representatives(
         node=np.full(len(kept), leaf.node),
