@@ -326,11 +326,11 @@ def watch(session: pytest.Session) -> tuple[dict[str, list[tuple[str, str]]], di
             if event == "call" and "/chronoforest/" in frame.f_code.co_filename:
                 called.add(_target(frame.f_code))
 
-        started = time.perf_counter()
+        started = time.process_time()
         sys.setprofile(note)
         item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
         sys.setprofile(None)
-        calls[item.nodeid], seconds[item.nodeid] = sorted(called), time.perf_counter() - started
+        calls[item.nodeid], seconds[item.nodeid] = sorted(called), time.process_time() - started
     assert session.testsfailed == 0, "tests fail without a mutant"
     return calls, seconds
 
@@ -354,13 +354,14 @@ class Examination:
         assert in_child(observe, 1200) == "survived", f"the tests of {self.name} fail without a mutant"
         calls, seconds = json.loads(notes.read_text())
         notes.unlink()
-        limit = int(20 + 3 * sum(seconds.values()))
         callers: dict[tuple[str, str], list[pytest.Item]] = defaultdict(list)
         for item in sorted(session.items, key=lambda item: seconds[item.nodeid]):
             for target in calls[item.nodeid]:
                 callers[tuple(target)].append(item)
         for mutant in self.mutants:
-            self.write(mutant, self.outcome(session, mutant, callers[mutant.target], limit))
+            items = callers[mutant.target]
+            limit = int(5 + 3 * sum(seconds[item.nodeid] for item in items))
+            self.write(mutant, self.outcome(session, mutant, items, limit))
         return True
 
     def outcome(self, session: pytest.Session, mutant: Mutant, items: list[pytest.Item], limit: int) -> str:

@@ -70,7 +70,7 @@ def order_from_names(names: Sequence[Sequence[str]], problem: Problem) -> JointR
 
 def check_route(route: JointRoute, problem: Problem) -> None:
     """InvalidProblem unless every agent goes from its start to its goal and each waypoint is visited once."""
-    ends = [(order[0], order[-1]) if len(order) > 1 else () for order in route.orders]
+    ends = [(order[0], order[-1]) if order else () for order in route.orders]
     wanted = [(problem.start_index(m), problem.goal_index(m)) for m in range(problem.num_agents)]
     visits = sorted(anchor for order in route.orders for anchor in order[1:-1])
     if ends != wanted or visits != list(problem.waypoint_indices):
@@ -203,7 +203,7 @@ def _trace_agent(
 def _capped(cost: FloatArray, problem: Problem) -> FloatArray:
     """Infinity as a number above any reachable route, so that the fewest unreachable legs are used."""
     is_finite = np.isfinite(cost)
-    largest = max(1.0, float(cost[is_finite].max(initial=0.0)))
+    largest = float(cost[is_finite].max(initial=1.0))
     num_legs = problem.num_waypoints + problem.num_agents
     return np.where(is_finite, cost, largest * (num_legs + 1))
 
@@ -239,7 +239,7 @@ def _vehicle_problem(cost: FloatArray, problem: Problem) -> pyvrp.ProblemData:
 
 def _gated_matrix(cost: FloatArray, num_agents: int) -> IntArray:
     """[A + M, A + M] integer costs with the gates' rows and columns behind the anchors'."""
-    scaled = np.rint(cost * (_INTEGER_RANGE / max(1.0, float(cost.max())))).astype(np.int64)
+    scaled = np.rint(cost * (_INTEGER_RANGE / float(cost.max(initial=1.0)))).astype(np.int64)
     num_anchors = len(scaled)
     forbidden = int(_INTEGER_RANGE) * (num_anchors + 1)
     matrix = np.full((num_anchors + num_agents,) * 2, forbidden, dtype=np.int64)
