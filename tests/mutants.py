@@ -22,6 +22,7 @@ import resource
 import signal
 import sys
 import time
+import traceback
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -296,6 +297,8 @@ def in_child(work: Callable[[], int], cpu_seconds: int) -> str:
             resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds))
             signal.alarm(10 * cpu_seconds)
             code = work()
+        except BaseException:  # noqa: BLE001
+            traceback.print_exc()
         finally:
             os._exit(code)
     _, status = os.waitpid(child, 0)

@@ -156,7 +156,7 @@ def _visit_one_more(
 
 def _best_of(candidates: Sequence[FloatArray], num_best: int) -> FloatArray:
     """The R smallest over several [n, R] arrays, sorted."""
-    return np.sort(np.concatenate(candidates, axis=-1), axis=-1)[..., :num_best]
+    return np.sort(np.concatenate(candidates, axis=1))[:, :num_best]
 
 
 def _subsets_by_size(num_waypoints: int) -> list[IntArray]:
