@@ -34,6 +34,7 @@ check: install
 	$(BIN)/ruff format --check src benchmarks tests docs/hooks.py examples
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/vulture
 
 .venv/docs-installed: .venv/installed
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[docs]"

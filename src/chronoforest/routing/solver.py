@@ -70,7 +70,7 @@ def order_from_names(names: Sequence[Sequence[str]], problem: Problem) -> JointR
 
 def check_route(route: JointRoute, problem: Problem) -> None:
     """InvalidProblem unless every agent goes from its start to its goal and each waypoint is visited once."""
-    ends = [(order[0], order[-1]) if len(order) > 1 else () for order in route.orders]
+    ends = [(order[0], order[-1]) if order else () for order in route.orders]
     wanted = [(problem.start_index(m), problem.goal_index(m)) for m in range(problem.num_agents)]
     visits = sorted(anchor for order in route.orders for anchor in order[1:-1])
     if ends != wanted or visits != list(problem.waypoint_indices):
@@ -106,17 +106,9 @@ def solve_pyvrp(
     return _prefer(previous, _as_route(result.best, problem), finite, problem)
 
 
-def second_best_margin(cost: FloatArray, problem: Problem) -> float:
-    """Δ_route (eq. 26) on [A, A]: the second-best joint route's cost minus the best's.
-
-    Infinite when only one route is possible, NaN when none is or when K > 12.
-    """
-    best, second = best_two_costs(cost, problem)
-    return second - best if np.isfinite(best) else float("nan")
-
-
 def best_two_costs(cost: FloatArray, problem: Problem) -> tuple[float, float]:
-    """The costs of the best and the second-best joint route; infinite where missing, NaN when K > 12."""
+    """The costs of the best and the second-best joint route on [A, A], whose difference is Δ_route (eq. 26);
+    infinite where there is no route or no second one, NaN when K > 12."""
     if problem.num_waypoints > MAX_EXACT:
         return float("nan"), float("nan")
     best, second = _tabulate(cost, problem, num_best=2).done[-1, -1]
@@ -164,7 +156,7 @@ def _visit_one_more(
 
 def _best_of(candidates: Sequence[FloatArray], num_best: int) -> FloatArray:
     """The R smallest over several [n, R] arrays, sorted."""
-    return np.sort(np.concatenate(candidates, axis=-1), axis=-1)[..., :num_best]
+    return np.sort(np.concatenate(candidates, axis=1))[:, :num_best]
 
 
 def _subsets_by_size(num_waypoints: int) -> list[IntArray]:
@@ -211,7 +203,7 @@ def _trace_agent(
 def _capped(cost: FloatArray, problem: Problem) -> FloatArray:
     """Infinity as a number above any reachable route, so that the fewest unreachable legs are used."""
     is_finite = np.isfinite(cost)
-    largest = max(1.0, float(cost[is_finite].max(initial=0.0)))
+    largest = float(cost[is_finite].max(initial=1.0))
     num_legs = problem.num_waypoints + problem.num_agents
     return np.where(is_finite, cost, largest * (num_legs + 1))
 
@@ -247,7 +239,7 @@ def _vehicle_problem(cost: FloatArray, problem: Problem) -> pyvrp.ProblemData:
 
 def _gated_matrix(cost: FloatArray, num_agents: int) -> IntArray:
     """[A + M, A + M] integer costs with the gates' rows and columns behind the anchors'."""
-    scaled = np.rint(cost * (_INTEGER_RANGE / max(1.0, float(cost.max())))).astype(np.int64)
+    scaled = np.rint(cost * (_INTEGER_RANGE / float(cost.max(initial=1.0)))).astype(np.int64)
     num_anchors = len(scaled)
     forbidden = int(_INTEGER_RANGE) * (num_anchors + 1)
     matrix = np.full((num_anchors + num_agents,) * 2, forbidden, dtype=np.int64)

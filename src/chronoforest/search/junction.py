@@ -86,7 +86,8 @@ def _sample(
             [np.array(params.scales)[turn // len(leaf.targets) % len(params.scales)] for leaf in leaves]
         ),
     )
-    return sampler(query, rng).reshape(len(leaves), count, sampler.horizon + 1, -1)
+    segments = sampler(query, rng)
+    return segments.reshape(len(leaves), count, *segments.shape[1:])
 
 
 def _select(
@@ -99,7 +100,7 @@ def _select(
     keep = _advances(leaf, tail_codes, params)
     samples, tail_codes = samples[keep], tail_codes[keep]
     labels = cluster(leaf.tree, tail_codes, params.cluster_cut, density.is_one_way)
-    support = density.log_density(samples[:, 1:]).min(axis=1) if len(samples) else np.zeros(0)
+    support = density.log_density(samples[:, 1:]).min(axis=1)
     kept: list[tuple[int, int, NDArray[Any]]] = []
     for label in np.unique(labels):
         members = np.flatnonzero(labels == label)
@@ -133,10 +134,10 @@ def goes_with_traffic(segments: FloatArray, is_incoming: bool, density: Density)
 def _advances(leaf: Leaf, tail_codes: NDArray[Any], params: JunctionParams) -> NDArray[np.bool_]:
     """Progress from the boundary, and no overlap with the leaf's own prefix (both in d_exec)."""
     tree = leaf.tree
-    start = np.repeat(tree.codes[leaf.node : leaf.node + 1], len(tail_codes), axis=0)
+    start = np.repeat(tree.codes[[leaf.node]], len(tail_codes), axis=0)
     progress = EXEC_SCALE * tree.outward(start, tail_codes)
     prefix = tree.frame_codes[tree.prefix_frames(leaf.node)]
-    overlap = EXEC_SCALE * tree.outward_pairwise(prefix, tail_codes).min(axis=0, initial=np.inf)
+    overlap = EXEC_SCALE * tree.outward_pairwise(prefix, tail_codes).min(axis=0)
     return np.asarray((progress >= params.progress) & (overlap >= params.overlap))
 
 
@@ -144,7 +145,7 @@ def _is_continuous(leaf: Leaf, codes: NDArray[Any], continuity: float, is_one_wa
     """Neighbouring frames are near in both directions, or in that of travel where ways are one-way: there the
     way back is a detour wherever one is."""
     tree = leaf.tree
-    chain = np.concatenate([tree.codes[leaf.node : leaf.node + 1], codes])
+    chain = np.concatenate([tree.codes[[leaf.node]], codes])
     hops = tree.outward(chain[:-1], chain[1:])
     if not is_one_way:
         hops = np.maximum(hops, tree.outward(chain[1:], chain[:-1]))
@@ -158,7 +159,6 @@ def cluster(tree: Tree, tail_codes: NDArray[Any], cluster_cut: float, is_one_way
         return np.ones(len(tail_codes), dtype=np.int64)
     spread = tree.distance.pairwise(tail_codes, tail_codes)
     spread = (np.minimum if is_one_way else np.maximum)(spread, spread.T)
-    np.fill_diagonal(spread, 0.0)
     linked = linkage(squareform(spread, checks=False), "complete")
     labels: IntArray = fcluster(linked, cluster_cut, "distance")
     return labels
@@ -170,8 +170,10 @@ def _representatives(
     tree = leaf.tree
     rows = np.array([member for member, _, _ in kept], dtype=np.int64)
     horizon, width = tree.horizon, tree.codes.shape[1]
-    codes = np.array([found for _, _, found in kept], dtype=tree.codes.dtype).reshape(-1, horizon, width)
-    start = np.repeat(tree.codes[leaf.node : leaf.node + 1], len(kept), axis=0)
+    codes = np.array([found for _, _, found in kept], dtype=tree.codes.dtype).reshape(
+        len(kept), horizon, width
+    )
+    start = np.repeat(tree.codes[[leaf.node]], len(kept), axis=0)
     return Representatives(
         node=np.full(len(kept), leaf.node),
         segment=samples[rows],
