@@ -14,3 +14,14 @@ def ring_episodes(num_episodes=60, num_steps=41, unit=1.0, is_one_way=True, seed
     places = unit * np.stack([radius * np.cos(phase), radius * np.sin(phase)], axis=-1)
     actions = rng.uniform(-1, 1, (num_episodes, num_steps, num_actions))
     return Episodes(places.astype(np.float32), actions.astype(np.float32))
+
+
+def as_tables(settings):
+    """The same nested tables that reading the written file gives."""
+    tables = {}
+    for setting in settings:
+        table = tables
+        for part in setting.table.split(".") if setting.table else ():
+            table = table.setdefault(part, {})
+        table[setting.key] = setting.value
+    return tables

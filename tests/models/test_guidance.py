@@ -13,6 +13,22 @@ def _seed():
     torch.manual_seed(0)
 
 
+def goal_score(tail: torch.Tensor, direction: torch.Tensor) -> torch.Tensor:
+    """U_goal = ⟨tail, sg(direction)⟩, [n, 2] × [n, 2] → [n]."""
+    return (tail * direction.detach()).sum(dim=-1)
+
+
+def anchor_score(head: torch.Tensor, boundary: torch.Tensor) -> torch.Tensor:
+    """U_anchor = −‖head − sg(boundary)‖², [n]."""
+    return -(head - boundary.detach()).square().sum(dim=-1)
+
+
+def rdf_score(tail: torch.Tensor, head: torch.Tensor, params: GuidanceParams) -> torch.Tensor:
+    """U_rdf = ψ(‖tail − sg(head)‖) with ψ(d) = −exp(−d²/2σ²)/(d + ε), [n]."""
+    gap = (tail - head.detach()).norm(dim=-1).clamp_min(1e-6)
+    return -torch.exp(-gap.square() / (2.0 * params.rdf_radius**2)) / (gap + params.softness)
+
+
 def points(count=20, spread=2.0):
     return spread * torch.randn(count, 2, dtype=torch.float64)
 
@@ -25,20 +41,20 @@ def gradient(score, at):
 
 def test_the_goal_scores_gradient_is_the_direction_itself():
     tail, direction = points(), points()
-    slope = gradient(lambda x: guidance.goal_score(x, direction), tail)
+    slope = gradient(lambda x: goal_score(x, direction), tail)
     torch.testing.assert_close(slope, direction)
 
 
 def test_the_anchor_gradient_is_the_scores():
     head, boundary = points(), points()
-    slope = gradient(lambda x: guidance.anchor_score(x, boundary), head)
+    slope = gradient(lambda x: anchor_score(x, boundary), head)
     torch.testing.assert_close(guidance.anchor_gradient(head, boundary), slope)
 
 
 @pytest.mark.parametrize("radius", [0.5, 2.0])
 def test_the_rdf_gradient_is_the_scores(radius):
     tail, head = points(), points()
-    slope = gradient(lambda x: guidance.rdf_score(x, head, GuidanceParams(rdf_radius=radius)), tail)
+    slope = gradient(lambda x: rdf_score(x, head, GuidanceParams(rdf_radius=radius)), tail)
     torch.testing.assert_close(guidance.rdf_gradient(tail, head, GuidanceParams(rdf_radius=radius)), slope)
 
 
@@ -47,10 +63,10 @@ def test_scores_agree_with_finite_differences():
     step = torch.tensor([1e-6, 0.0], dtype=torch.float64)
     for score, slope in (
         (
-            lambda x: guidance.rdf_score(x, head, GuidanceParams()),
+            lambda x: rdf_score(x, head, GuidanceParams()),
             guidance.rdf_gradient(tail, head, GuidanceParams()),
         ),
-        (lambda x: guidance.anchor_score(x, head), guidance.anchor_gradient(tail, head)),
+        (lambda x: anchor_score(x, head), guidance.anchor_gradient(tail, head)),
     ):
         difference = (score(tail + step) - score(tail - step)) / 2e-6
         torch.testing.assert_close(difference, slope[:, 0], rtol=1e-4, atol=1e-6)
@@ -61,9 +77,9 @@ def test_scores_do_not_pull_on_what_they_refer_to():
     fixed = points().requires_grad_(True)
     moving = points().requires_grad_(True)
     for score in (
-        guidance.goal_score(moving, fixed),
-        guidance.anchor_score(moving, fixed),
-        guidance.rdf_score(moving, fixed, GuidanceParams()),
+        goal_score(moving, fixed),
+        anchor_score(moving, fixed),
+        rdf_score(moving, fixed, GuidanceParams()),
     ):
         assert torch.autograd.grad(score.sum(), fixed, allow_unused=True)[0] is None
 
@@ -120,9 +136,9 @@ def test_the_correction_is_the_gradient_of_the_weighted_scores_at_head_and_tail(
     def score(frames):
         head, tail = frames[:, 0], frames[:, -1]
         return (
-            scale * guidance.goal_score(tail, direction)
-            + params.rdf_weight * guidance.rdf_score(tail, window[:, 0], params)
-            + guidance.ANCHOR_WEIGHT * guidance.anchor_score(head, window[:, 0])
+            scale * goal_score(tail, direction)
+            + params.rdf_weight * rdf_score(tail, window[:, 0], params)
+            + guidance.ANCHOR_WEIGHT * anchor_score(head, window[:, 0])
         )
 
     torch.testing.assert_close(

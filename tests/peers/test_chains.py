@@ -15,17 +15,16 @@ class Ruler(torch.nn.Module):
 
     def __init__(self, net, step):
         super().__init__()
-        self.params, self.scaling, self.horizon = net.params, net.scaling, net.horizon
+        self.params, self.scaling, self.window = net.params, net.scaling, net.window
         self.step = torch.tensor(step, dtype=torch.float32)
 
     def forward(self, tokens, levels):
-        per_token = self.params.frames_per_token
         is_incoming = bool((levels[:, -1] == 0).all())
-        outward = mirror(tokens, 2) if is_incoming else tokens
+        outward = mirror(tokens) if is_incoming else tokens
         away = -self.step if is_incoming else self.step
-        frames = torch.arange(self.horizon + 1)[None, :, None] * away
-        clean = to_tokens(to_window(outward, per_token)[:, :1] + frames, per_token)
-        return mirror(clean, 2) if is_incoming else clean
+        frames = torch.arange(self.window.horizon + 1)[None, :, None] * away
+        clean = to_tokens(to_window(outward)[:, :1] + frames)
+        return mirror(clean) if is_incoming else clean
 
 
 def joint_sampler(net):

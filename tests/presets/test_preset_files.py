@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from toy_world import as_tables
 
 from chronoforest.errors import BadPresetFile, CannotWrite, InvalidParameter
-from chronoforest.presets.files import Setting, as_tables, overlay, read_preset_file, write_preset_file
+from chronoforest.presets.files import Setting, overlay, read_preset_file, write_preset_file
 
 FILE = Path("some.toml")
 

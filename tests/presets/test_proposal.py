@@ -4,12 +4,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from toy_world import ring_episodes
+from toy_world import as_tables, ring_episodes
 
 from chronoforest.data.episodes import Episodes
 from chronoforest.errors import BadDataset
 from chronoforest.models.denoiser import num_tokens
-from chronoforest.presets.files import as_tables, overlay
+from chronoforest.presets.files import overlay
 from chronoforest.presets.named import Preset
 from chronoforest.presets.proposal import propose
 from chronoforest.presets.statistics import Statistics

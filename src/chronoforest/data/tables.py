@@ -70,7 +70,7 @@ class Table:
         column = self._column(name)
         if column.dtype.kind in "biuf":
             return np.asarray(column, dtype=np.float64)
-        return np.array([self._number(name, row, cell) for row, cell in enumerate(column)])
+        return self._parsed(name, float, "a number")
 
     def times(self, name: str) -> FloatArray:
         """[N] a column as seconds: numbers as they are, dates as seconds since 1970."""
@@ -80,7 +80,7 @@ class Table:
             return np.where(np.isnat(column), np.nan, seconds)
         if column.dtype.kind in "biuf":
             return np.asarray(column, dtype=np.float64)
-        return np.array([self._second(name, row, cell) for row, cell in enumerate(column)])
+        return self._parsed(name, _seconds, "seconds or a date such as 2026-05-01T09:30:00")
 
     def labels(self, name: str) -> list[str]:
         """[N] a column as text."""
@@ -91,28 +91,25 @@ class Table:
             raise BadDataset(f"{self.source}: no column {name!r}; there are: {', '.join(self.columns)}")
         return self.columns[name]
 
-    def _number(self, name: str, row: int, cell: object) -> float:
-        text = "" if cell is None else str(cell).strip()
-        try:
-            return float(text) if text else np.nan
-        except ValueError:
-            raise BadDataset(
-                f"{self.source}: {name} holds {_shortened(text)} in row {row + 1}, expected a number"
-            ) from None
+    def _parsed(self, name: str, parse: Callable[[str], float], expected: str) -> FloatArray:
+        """[N] a column of text, NaN where a cell is empty."""
+        texts = ["" if cell is None else str(cell).strip() for cell in self.columns[name]]
+        numbers = np.full(len(texts), np.nan)
+        for row, text in enumerate(texts):
+            try:
+                numbers[row] = parse(text) if text else np.nan
+            except (ValueError, OverflowError, OSError):
+                raise BadDataset(
+                    f"{self.source}: {name} holds {_shortened(text)} in row {row + 1}, expected {expected}"
+                ) from None
+        return numbers
 
-    def _second(self, name: str, row: int, cell: object) -> float:
-        text = "" if cell is None else str(cell).strip()
-        try:
-            return float(text) if text else np.nan
-        except ValueError:
-            pass
-        try:
-            return datetime.fromisoformat(text).timestamp()
-        except (ValueError, OverflowError, OSError):
-            raise BadDataset(
-                f"{self.source}: {name} holds {_shortened(text)} in row {row + 1}, "
-                "expected seconds or a date such as 2026-05-01T09:30:00"
-            ) from None
+
+def _seconds(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return datetime.fromisoformat(text).timestamp()
 
 
 def read_table(source: str | Path) -> Table:

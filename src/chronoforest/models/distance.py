@@ -16,6 +16,7 @@ from chronoforest.data.goals import Transitions
 from chronoforest.data.scaling import Scaling
 from chronoforest.errors import InvalidParameter
 from chronoforest.models.stacked import StackedMLP
+from chronoforest.models.train import Learner, average_of
 from chronoforest.types import FloatArray
 
 FEW_PAIRS = 20_000
@@ -141,25 +142,18 @@ class ValueNet(nn.Module):
         return self.params.backup * num_backups
 
 
-class DistanceLearner(nn.Module):
-    """The networks that train together and their slowly moving averages; Q is a twin too, [n, 2]."""
+class DistanceLearner(Learner):
+    """V and, with action values, Q, which is a twin too, [n, 2]."""
 
     def __init__(self, params: DistanceParams, scaling: Scaling, is_directed: bool = False) -> None:
         super().__init__()
         self.params = params
         self.value = ValueNet(params, scaling, is_directed)
-        self.value_average = copy.deepcopy(self.value).requires_grad_(False)
+        self.value_average = average_of(self.value)
         if params.has_action_values:
             inputs = 2 * self.value.features.num_outputs + params.action_dim
             self.action_value = StackedMLP(2, params.layers(inputs, 1))
-            self.action_value_average = copy.deepcopy(self.action_value).requires_grad_(False)
-
-    def averages(self) -> list[tuple[nn.Module, nn.Module]]:
-        """(network, its average) pairs."""
-        pairs: list[tuple[nn.Module, nn.Module]] = [(self.value, self.value_average)]
-        if self.params.has_action_values:
-            pairs.append((self.action_value, self.action_value_average))
-        return pairs
+            self.action_value_average = average_of(self.action_value)
 
     def loss(self, batch: Transitions) -> torch.Tensor:
         """The temporal-difference objective of the chosen form."""

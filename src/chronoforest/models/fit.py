@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from dataclasses import asdict
 
@@ -23,7 +22,7 @@ from chronoforest.models.runs import Figures, Recordings, TrainingRun
 from chronoforest.models.sampler import SamplerParams, SegmentSampler
 from chronoforest.models.tracking.kinds import get_tracker
 from chronoforest.models.tracking.subgoals import draw_steps
-from chronoforest.models.train import compiled
+from chronoforest.models.train import Learner, average_of, compiled
 from chronoforest.types import FloatArray, Query
 
 DENOISER_LOOP = {"warmup": 1000, "weight_decay": 1e-4, "clip": 1.0}
@@ -76,16 +75,13 @@ def fit_distance_model(recordings: Recordings, params: ModelParams, run: Trainin
     return figures
 
 
-class _DenoiserLearner(nn.Module):
+class _DenoiserLearner(Learner):
     """A denoiser and its average, trained and saved together."""
 
     def __init__(self, net: Denoiser) -> None:
         super().__init__()
         self.net = net
-        self.average = copy.deepcopy(net).requires_grad_(False)
-
-    def averages(self) -> list[tuple[nn.Module, nn.Module]]:
-        return [(self.net, self.average)]
+        self.net_average = average_of(net)
 
 
 def fit_denoiser_model(recordings: Recordings, params: ModelParams, run: TrainingRun) -> Figures:
@@ -97,7 +93,7 @@ def fit_denoiser_model(recordings: Recordings, params: ModelParams, run: Trainin
     torch.manual_seed(run.seed)
     scaling = Scaling.fit(recordings.train.xy)
     learner = _DenoiserLearner(Denoiser(params.denoiser, params.window, scaling)).to(run.device)
-    run.start_from("denoiser", learner.net, learner.average)
+    run.start_from("denoiser", learner.net, learner.net_average)
     tracks = learner.net.scaling.normalise(_on_device(recordings.train, run.device)[0])
     signal = schedule.signal_table(run.device)
     loss = compiled(denoising_loss, run.device)
@@ -108,11 +104,11 @@ def fit_denoiser_model(recordings: Recordings, params: ModelParams, run: Trainin
     loop = run.loop(params.denoiser_training, **DENOISER_LOOP)
     settings = asdict(params.denoiser)
     run.train("denoiser", learner, draw_loss, loop, settings, recordings)
-    tensors = checkpoint.compact(learner.average)
-    sampler = SegmentSampler(learner.average, None, SamplerParams(), run.device)
+    tensors = checkpoint.compact(learner.net_average)
+    sampler = SegmentSampler(learner.net_average, None, SamplerParams(), run.device)
     held_out = recordings.held_out.xy.astype(float)
     figures = {
-        "held_out_loss": _held_out_loss(learner.average, recordings, params, run.device),
+        "held_out_loss": _held_out_loss(learner.net_average, recordings, params, run.device),
         **sample_figures(sampler, density, held_out, params.world.jump),
     }
     about = {"params": settings, "training": asdict(loop), "figures": figures}

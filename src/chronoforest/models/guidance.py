@@ -53,29 +53,14 @@ def step_size(signal: torch.Tensor) -> torch.Tensor:
     return (STEP_RATE * ((1.0 - signal) / signal).sqrt()).clamp(max=LARGEST_STEP)
 
 
-def goal_score(tail: torch.Tensor, direction: torch.Tensor) -> torch.Tensor:
-    """U_goal = ⟨tail, sg(direction)⟩, [n, 2] × [n, 2] → [n]."""
-    return (tail * direction.detach()).sum(dim=-1)
-
-
-def anchor_score(head: torch.Tensor, boundary: torch.Tensor) -> torch.Tensor:
-    """U_anchor = −‖head − sg(boundary)‖², [n]."""
-    return -(head - boundary.detach()).square().sum(dim=-1)
-
-
 def anchor_gradient(head: torch.Tensor, boundary: torch.Tensor) -> torch.Tensor:
-    """∂U_anchor / ∂head."""
+    """∂U_anchor / ∂head of U_anchor = −‖head − sg(boundary)‖²."""
     return -2.0 * (head - boundary)
 
 
-def rdf_score(tail: torch.Tensor, head: torch.Tensor, params: GuidanceParams) -> torch.Tensor:
-    """U_rdf = ψ(‖tail − sg(head)‖) with ψ(d) = −exp(−d²/2σ²)/(d + ε), [n]."""
-    gap = _gap(tail, head.detach())
-    return -torch.exp(-gap.square() / (2.0 * params.rdf_radius**2)) / (gap + params.softness)
-
-
 def rdf_gradient(tail: torch.Tensor, head: torch.Tensor, params: GuidanceParams) -> torch.Tensor:
-    """∂U_rdf / ∂tail: pushes the tail away from its head, and only while it is near."""
+    """∂U_rdf / ∂tail of U_rdf = ψ(‖tail − sg(head)‖) with ψ(d) = −exp(−d²/2σ²)/(d + ε): pushes the tail away
+    from its head, and only while it is near."""
     gap = _gap(tail, head).unsqueeze(-1)
     softened = gap + params.softness
     bell = torch.exp(-gap.square() / (2.0 * params.rdf_radius**2))

@@ -7,14 +7,14 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 from torch import nn
 
 from chronoforest.data.episodes import Episodes
 from chronoforest.models import checkpoint, store
-from chronoforest.models.train import LoopParams, ProgressCallback, Training, TrainParams
+from chronoforest.models.train import Learner, LoopParams, ProgressCallback, Training, TrainParams
 
 Figures = dict[str, float]
 
@@ -25,14 +25,6 @@ class Recordings:
 
     train: Episodes
     held_out: Episodes
-
-
-class Learner(Protocol):
-    """Networks that train together."""
-
-    def averages(self) -> list[tuple[nn.Module, nn.Module]]:
-        """(network, its average) pairs."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -90,7 +82,6 @@ class TrainingRun:
             "data": recordings.train.fingerprint,
             "started_from": self._origin(kind),
         }
-        assert isinstance(learner, nn.Module)
         training = Training(learner, draw_loss, learner.averages, params, self.device, about)
         path = self.folder / f"{self.file(kind)}.training.safetensors"
         if self.is_resumed and path.is_file():

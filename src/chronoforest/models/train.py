@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import signal
 import threading
@@ -10,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import nn
@@ -67,6 +68,22 @@ class Progress:
 
 ProgressCallback = Callable[[Progress], None]
 LossFunction = Callable[..., torch.Tensor]
+Network = TypeVar("Network", bound=nn.Module)
+
+
+class Learner(nn.Module):
+    """Networks that train together; what is called NAME_average is the slowly moving average of NAME."""
+
+    def averages(self) -> list[tuple[nn.Module, nn.Module]]:
+        """(network, its average) pairs."""
+        parts = dict(self.named_children())
+        pairs = ((part, parts.get(f"{name}_average")) for name, part in parts.items())
+        return [(part, average) for part, average in pairs if average is not None]
+
+
+def average_of(network: Network) -> Network:
+    """A copy that is only moved, never trained."""
+    return copy.deepcopy(network).requires_grad_(False)
 
 
 class Training:

@@ -86,17 +86,6 @@ def write_preset_file(path: Path, head: Iterable[str], settings: Iterable[Settin
             draft.unlink()
 
 
-def as_tables(settings: Iterable[Setting]) -> dict[str, Any]:
-    """The same nested tables that reading the written file gives."""
-    tables: dict[str, Any] = {}
-    for setting in settings:
-        table = tables
-        for part in setting.table.split(".") if setting.table else ():
-            table = table.setdefault(part, {})
-        table[setting.key] = setting.value
-    return tables
-
-
 def _settable(params: Any, where: str) -> dict[str, Any]:
     """The fields that a file may set: no functions, and the world only once, at the top."""
     values = {field.name: getattr(params, field.name) for field in fields(params)}

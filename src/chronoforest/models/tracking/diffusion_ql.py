@@ -5,7 +5,6 @@ After Wang et al. (2023), with the ensemble of critics and their lower confidenc
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from chronoforest.data.scaling import Scaling
 from chronoforest.errors import InvalidParameter
 from chronoforest.models.stacked import StackedMLP
 from chronoforest.models.tracking.subgoals import Steps, SubgoalInputs, SubgoalParams, weighted_mean
+from chronoforest.models.train import Learner, average_of
 
 
 @dataclass(frozen=True)
@@ -161,21 +161,17 @@ def signal_left(params: DiffusionQLParams) -> torch.Tensor:
     return torch.cat([torch.ones(1, dtype=torch.float64), torch.cumprod(kept, dim=0)]).float()
 
 
-class DiffusionQLearner(nn.Module):
+class DiffusionQLearner(Learner):
     """The actor, the critics [critics, n] of (observation, subgoal, action), and their averages."""
 
     def __init__(self, params: DiffusionQLParams, scaling: Scaling) -> None:
         super().__init__()
         self.params = params
         self.actor = DiffusionActor(params, scaling)
-        self.actor_average = copy.deepcopy(self.actor).requires_grad_(False)
+        self.actor_average = average_of(self.actor)
         sizes = params.layers(params.observation_dim + params.action_dim, 1)
         self.critics = StackedMLP(params.num_critics, sizes, functional.mish, has_norm=False)
-        self.critics_average = copy.deepcopy(self.critics).requires_grad_(False)
-
-    def averages(self) -> list[tuple[nn.Module, nn.Module]]:
-        """(network, its average) pairs."""
-        return [(self.actor, self.actor_average), (self.critics, self.critics_average)]
+        self.critics_average = average_of(self.critics)
 
     def loss(self, batch: Steps) -> torch.Tensor:
         """Each critic backs up its own average; the actor repeats recordings and pleases the critics."""

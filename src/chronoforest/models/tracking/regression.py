@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar
@@ -15,6 +14,7 @@ from chronoforest.data.scaling import Scaling
 from chronoforest.models.distance import expectile_loss
 from chronoforest.models.stacked import StackedMLP
 from chronoforest.models.tracking.subgoals import Steps, SubgoalInputs, SubgoalParams, weighted_mean
+from chronoforest.models.train import Learner, average_of
 from chronoforest.types import FloatArray
 
 NUM_LAYERS = 3
@@ -65,17 +65,13 @@ class RegressionActor(nn.Module):
         return torch.tanh(self.body(inputs))
 
 
-class CloningLearner(nn.Module):
+class CloningLearner(Learner):
     """The actor and its average."""
 
     def __init__(self, params: CloningParams, scaling: Scaling) -> None:
         super().__init__()
         self.actor = RegressionActor(params, scaling)
-        self.actor_average = copy.deepcopy(self.actor).requires_grad_(False)
-
-    def averages(self) -> list[tuple[nn.Module, nn.Module]]:
-        """(network, its average) pairs."""
-        return [(self.actor, self.actor_average)]
+        self.actor_average = average_of(self.actor)
 
     def loss(self, batch: Steps) -> torch.Tensor:
         """Squared error of the actions, over hindsight subgoals."""
@@ -95,11 +91,7 @@ class TrackerLearner(CloningLearner):
         super().__init__(params, scaling)
         self.params = params
         self.values = StackedMLP(2, params.layers(1))
-        self.values_average = copy.deepcopy(self.values).requires_grad_(False)
-
-    def averages(self) -> list[tuple[nn.Module, nn.Module]]:
-        """(network, its average) pairs."""
-        return [*super().averages(), (self.values, self.values_average)]
+        self.values_average = average_of(self.values)
 
     def loss(self, batch: Steps) -> torch.Tensor:
         """Expectile values of reaching the subgoal; regression weighted by the advantage."""
