@@ -25,34 +25,36 @@ _MOVED = {
     "models.distance.acts_by_moving": "models.distance.has_moves_for_actions",
 }
 
-_TRAINED = ("denoiser", "distance", "tracker")
-_LOOP = ("warmup", "final_share", "weight_decay", "clip")
+_TRAININGS = ("models.denoiser_training", "models.distance_training", "models.tracker_training")
 
-_FIXED = (
-    "models.window.padded_share",
-    *(f"models.denoiser.{name}" for name in ("frame_dim", "frames_per_token")),
-    *(f"models.{model}_training.{name}" for model in _TRAINED for name in _LOOP),
-    *(f"models.distance.{name}" for name in ("state_dim", "num_layers", "latent")),
-    *(f"models.calibration.{name}" for name in ("num_pairs", "coverage", "seed")),
-    *(f"models.density.{name}" for name in ("support_quantile", "step_quantile", "heading_share")),
-    *(f"models.tracker.{name}" for name in ("random_share", "num_layers", "discount", "expectile")),
-    *(f"models.tracker.{name}" for name in ("temperature", "largest_weight")),
-    *(f"sampler.guidance.{name}" for name in ("anchor_weight", "step_rate", "largest_step")),
-    *(f"planner.search.junction.{name}" for name in ("exec_scale", "num_tries")),
-    *(f"planner.assembly.{name}" for name in ("crowding", "num_passes", "slack", "worth_building")),
-    "planner.solver",
-    "execution.back_steps",
-)
+_FIXED = {
+    "models.window": "padded_share",
+    "models.denoiser": "frame_dim frames_per_token",
+    **dict.fromkeys(_TRAININGS, "warmup final_share weight_decay clip"),
+    "models.distance": "state_dim num_layers latent",
+    "models.calibration": "num_pairs coverage seed",
+    "models.density": "support_quantile step_quantile heading_share",
+    "models.tracker": "random_share num_layers discount expectile temperature largest_weight",
+    "sampler.guidance": "anchor_weight step_rate largest_step",
+    "planner.search.junction": "exec_scale num_tries",
+    "planner.assembly": "crowding num_passes slack worth_building",
+    "planner": "solver",
+    "execution": "back_steps",
+}
 
 _OPTIONS = {
-    f"models.{model}_training.{name}": option
-    for model in _TRAINED
-    for name, option in (("seed", "--seed"), ("checkpoint_seconds", "--checkpoint-seconds"))
+    f"{training}.{name}": f"--{name.replace('_', '-')}"
+    for training in _TRAININGS
+    for name in ("seed", "checkpoint_seconds")
 }
 
 WITHDRAWN: dict[str, str] = {
     **{name: f"{name} is gone; set {instead}" for name, instead in _MOVED.items()},
-    **{name: f"{name} is the same for every preset now; leave it out" for name in _FIXED},
+    **{
+        f"{table}.{name}": f"{table}.{name} is the same for every preset now; leave it out"
+        for table, names in _FIXED.items()
+        for name in names.split()
+    },
     **{name: f"{name} is now `chronoforest train {option}`" for name, option in _OPTIONS.items()},
 }
 """What to tell someone whose file sets a key that is gone."""
