@@ -1,4 +1,4 @@
-"""Hops: straight lines between places that can be trusted, are supported all along, and go with the traffic."""
+"""Hops: straight lines between places that are trusted, supported all along, and go with the traffic."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class HopParams:
     distance; span: the longest hop, in spacings of the places it joins; edge: the room in world units that
     a hop keeps, or as much as its ends have."""
 
-    trusted_share: float = 0.5
+    trusted_share: float = 0.8
     span: float = 4.0
     edge: float = 0.2
 

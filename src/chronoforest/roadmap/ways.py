@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -55,10 +56,10 @@ class Roadmap:
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Roadmap:
         """The inverse of `to_arrays`."""
-        ends = (arrays[name].astype(np.int64) for name in ("source", "target"))
+        source, target = (arrays[name].astype(np.int64) for name in ("source", "target"))
         return cls(
             Places(arrays["position"], arrays["spacing"]),
-            Hops(*ends, arrays["steps"]),
+            Hops(source, target, arrays["steps"]),
             float(arrays["pace"]),
         )
 
@@ -194,6 +195,6 @@ def _densely(path: FloatArray, spacing: float) -> FloatArray:
     """The polyline [t, d] with points at most `spacing` apart, its corners among them."""
     parts = [
         np.linspace(start, end, max(2, int(np.ceil(np.linalg.norm(end - start) / spacing)) + 1))[1:]
-        for start, end in zip(path[:-1], path[1:], strict=True)
+        for start, end in pairwise(path)
     ]
     return np.concatenate([path[:1], *parts])
