@@ -4,6 +4,9 @@ from fakes import CALIBRATION, SIDE, DriftingDistance, EuclideanDistance, WindDi
 from road_cases import gate_road, ring_road, square_road
 
 from chronoforest.roadmap.distance import RoadmapDistance
+from chronoforest.roadmap.hops import Hops
+from chronoforest.roadmap.places import Places
+from chronoforest.roadmap.ways import Roadmap
 
 TRUSTED = CALIBRATION.local_window
 
@@ -59,3 +62,16 @@ def test_a_point_without_a_door_is_as_far_as_learned():
     far_sighted = distance(*gate_road())
     codes = far_sighted.encode(np.array([[-30.0, -30.0], [5.0, 5.0]]))
     assert far_sighted.between(codes[:1], codes[1:])[0] == pytest.approx(np.hypot(35, 35) / 0.1)
+
+
+def test_without_places_everything_is_as_learned():
+    _, known = square_road()
+    nowhere = Roadmap(
+        Places(np.zeros((0, 2)), np.zeros(0)),
+        Hops(np.zeros(0, dtype=int), np.zeros(0, dtype=int), np.zeros(0)),
+        10.0,
+    )
+    far_sighted, places = distance(nowhere, known), points(3)
+    codes = far_sighted.encode(places)
+    np.testing.assert_allclose(far_sighted.pairwise(codes, codes), known.distance.pairwise(places, places))
+    np.testing.assert_allclose(far_sighted.between(codes, codes), 0.0)

@@ -37,13 +37,15 @@ class RoadmapDistance:
         self.edge = edge
         self.unconnected = unconnected
         self.reach = ground.distance.reach
-        self._tree = cKDTree(roadmap.places.position)
         self._num_doors = min(_DOORS, len(roadmap.places))
+        self._tree = cKDTree(roadmap.places.position)
 
     def encode(self, points: FloatArray) -> NDArray[Any]:
         """[n, d] → [n, F + 3 · doors]."""
         points = np.asarray(points, dtype=np.float64)
         codes = self.ground.distance.encode(points)
+        if self._num_doors == 0:
+            return codes
         gap, near = self._tree.query(points, k=np.arange(1, self._num_doors + 1))
         steps = self.roadmap.pace * gap
         leaves, arrives = self._open_doors(points, near)
@@ -68,7 +70,9 @@ class RoadmapDistance:
         learned = self.ground.distance.pairwise(self._learned(source_codes), self._learned(target_codes))
         here, out = self._doors(source_codes, 1)
         there, into = self._doors(target_codes, 2)
-        onward = np.min(out[:, :, None] + self.roadmap.across[here], axis=1, initial=np.inf)
+        onward = np.full((len(out), len(self.roadmap.places)), np.inf)
+        for k in range(self._num_doors):
+            onward = np.minimum(onward, out[:, k, None] + self.roadmap.across[here[:, k]])
         chains = np.full(learned.shape, np.inf)
         for m in range(self._num_doors):
             chains = np.minimum(chains, onward[:, there[:, m]] + into[:, m])
