@@ -27,11 +27,14 @@ def keeps_room(starts: FloatArray, ends: FloatArray, density: Density, edge: flo
 
 
 def goes_with_traffic(starts: FloatArray, ends: FloatArray, density: Density, spacing: float) -> BoolArray:
-    """[n]: everywhere along the lines recordings moved in about their direction; looked at every `spacing`
-    units or oftener."""
+    """[n]: everywhere along the lines recordings moved in about their direction.
+
+    The middles of parts of at most `spacing` units are looked at, not the ends: there a way may turn.
+    """
     moves = ends - starts
     longest = float(np.linalg.norm(moves, axis=1).max(initial=0.0))
+    num_parts = max(2, int(np.ceil(longest / spacing)))
     is_open = np.ones(len(starts), dtype=np.bool_)
-    for share in np.linspace(0.0, 1.0, max(3, int(np.ceil(longest / spacing)) + 1)):
+    for share in (np.arange(num_parts) + 0.5) / num_parts:
         is_open &= density.follows(starts + share * moves, moves)
     return is_open
