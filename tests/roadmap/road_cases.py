@@ -45,7 +45,6 @@ def support_of(density):
 def ring_road():
     """Recordings go round a ring of radius 10, always counter-clockwise."""
     xy = ring_episodes().xy.astype(float)
-    params = DensityParams(cell=0.2, bandwidth=0.3, num_headings=16)
-    density = fit_density(xy, params)
+    density = fit_density(xy, DensityParams(cell=0.2), jump=3.0, heading_steps=1)
     known = ground(density, EuclideanDistance(), density.step_length)
     return build_roadmap(support_of(density), known, PARAMS), known

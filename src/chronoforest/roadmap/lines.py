@@ -27,14 +27,16 @@ def keeps_room(starts: FloatArray, ends: FloatArray, density: Density, edge: flo
 
 
 def goes_with_traffic(starts: FloatArray, ends: FloatArray, density: Density, spacing: float) -> BoolArray:
-    """[n]: everywhere along the lines recordings moved in about their direction.
+    """[n]: everywhere along the lines recordings moved in about their direction, where directions count.
 
     The middles of parts of at most `spacing` units are looked at, not the ends: there a way may turn.
     """
+    is_open = np.ones(len(starts), dtype=np.bool_)
+    if not density.is_one_way:
+        return is_open
     moves = ends - starts
     longest = float(np.linalg.norm(moves, axis=1).max(initial=0.0))
     num_parts = max(2, int(np.ceil(longest / spacing)))
-    is_open = np.ones(len(starts), dtype=np.bool_)
     for share in (np.arange(num_parts) + 0.5) / num_parts:
         is_open &= density.follows(starts + share * moves, moves)
     return is_open
