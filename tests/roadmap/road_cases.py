@@ -6,21 +6,21 @@ from toy_world import ring_episodes
 
 from chronoforest.models.density import DensityParams, GridDensity, fit_density
 from chronoforest.roadmap.hops import Ground
-from chronoforest.roadmap.ways import RoadmapParams, build_roadmap
+from chronoforest.roadmap.ways import build_roadmap
 from chronoforest.types import Support
 
-PARAMS = RoadmapParams()
+EDGE = 0.2
 
 
 def ground(density=None, distance=None, step_length=SPEED):
-    return Ground(density or SquareDensity(), distance or EuclideanDistance(), CALIBRATION, step_length)
+    return Ground(density or SquareDensity(), distance or EuclideanDistance(), CALIBRATION, step_length, EDGE)
 
 
 def square_road(block=BLOCK, distance=None):
     """The square with a block in its middle, and what is known of it."""
     density = SquareDensity(block)
     known = ground(density, distance)
-    return build_roadmap(FakeModels(density=density).support, known, PARAMS), known
+    return build_roadmap(FakeModels(density=density).support, known), known
 
 
 def grid_density(mask, cell=0.25, headings=None):
@@ -35,7 +35,7 @@ def gate_road(width=3, distance=None):
     mask[40:56, 20 : 20 + width] = True
     density = grid_density(mask)
     known = ground(density, distance)
-    return build_roadmap(support_of(density), known, PARAMS), known
+    return build_roadmap(support_of(density), known), known
 
 
 def support_of(density):
@@ -47,4 +47,4 @@ def ring_road():
     xy = ring_episodes().xy.astype(float)
     density = fit_density(xy, DensityParams(cell=0.2), jump=3.0, heading_steps=1)
     known = ground(density, EuclideanDistance(), density.step_length)
-    return build_roadmap(support_of(density), known, PARAMS), known
+    return build_roadmap(support_of(density), known), known

@@ -3,10 +3,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from fakes import CALIBRATION, SPEED, EuclideanDistance, WindDistance
-from road_cases import PARAMS, gate_road, ring_road, square_road
+from road_cases import gate_road, ring_road, square_road
 
-from chronoforest.errors import InvalidParameter
-from chronoforest.roadmap.hops import HopParams, Lines, price, survey, usual_pace
+from chronoforest.roadmap.hops import SPAN, TRUSTED_SHARE, Lines, price, survey, usual_pace
 
 
 class Lucky(EuclideanDistance):
@@ -32,11 +31,11 @@ def test_every_hop_stays_inside_the_support():
 
 def test_hops_are_within_the_trusted_range_and_span():
     road, _ = square_road()
-    trusted = PARAMS.hops.trusted_share * CALIBRATION.local_window
+    trusted = TRUSTED_SHARE * CALIBRATION.local_window
     spacing = road.places.spacing
     mean = 0.5 * (spacing[road.hops.source] + spacing[road.hops.target])
     assert (CALIBRATION.local_ratios[0] * lengths(road) / SPEED <= trusted).all()
-    assert (lengths(road) <= PARAMS.hops.span * mean + 1e-9).all()
+    assert (lengths(road) <= SPAN * mean + 1e-9).all()
     assert (lengths(road) > 0).all()
 
 
@@ -87,7 +86,7 @@ def test_what_the_distance_cannot_mean_to_be_near_is_no_hop():
 def test_a_way_nobody_measured_is_walked_at_full_speed():
     road, known = square_road()
     nobody = replace(road.places, position=road.places.position[:0], spacing=road.places.spacing[:0])
-    lines = survey(nobody, road.places, known, PARAMS.hops)
+    lines = survey(nobody, road.places, known)
     assert usual_pace(lines, known) == pytest.approx(1 / SPEED)
     assert len(price(lines, 10.0, CALIBRATION)) == 0
 
@@ -95,9 +94,3 @@ def test_a_way_nobody_measured_is_walked_at_full_speed():
 def test_prices_are_never_below_what_the_distance_means_at_least():
     lines = Lines(np.array([0, 1]), np.array([1, 0]), np.array([1.0, 1.0]), np.array([5.0, 100.0]))
     assert price(lines, 10.0, CALIBRATION).steps.tolist() == [10.0, 90.0]
-
-
-@pytest.mark.parametrize("wrong", [{"trusted_share": 0.0}, {"span": 1.0}, {"edge": 0.0}])
-def test_wrong_values_are_refused(wrong):
-    with pytest.raises(InvalidParameter):
-        HopParams(**wrong)

@@ -1,19 +1,15 @@
 import numpy as np
-import pytest
 from fakes import BLOCK, SIDE, SPEED, FakeModels, SquareDensity
 from road_cases import grid_density, support_of
 from scipy.spatial import cKDTree
 
-from chronoforest.errors import InvalidParameter
-from chronoforest.roadmap.places import PlaceParams, Places, sees_place, spread
+from chronoforest.roadmap.places import LEAST, MOST, Places, sees_place, spread
 from chronoforest.types import Support
 
-PARAMS = PlaceParams()
 
-
-def square_places(block=BLOCK, params=PARAMS):
+def square_places(block=BLOCK):
     density = SquareDensity(block)
-    return spread(FakeModels(density=density).support, density, SPEED, params), density
+    return spread(FakeModels(density=density).support, density, SPEED), density
 
 
 def corridor_world(width):
@@ -34,26 +30,26 @@ def test_places_are_supported_and_every_supported_point_sees_one():
 
 def test_places_are_closer_where_the_way_is_narrow():
     density = corridor_world(3)
-    places = spread(support_of(density), density, SPEED, PARAMS)
+    places = spread(support_of(density), density, SPEED)
     in_hall = (places.position < 10.0).all(axis=1)
     gap = cKDTree(places.position).query(places.position, k=2)[0][:, 1]
     assert np.median(gap[~in_hall]) < 0.6 * np.median(gap[in_hall])
-    assert gap.min() >= SPEED * PARAMS.least - 1e-9
+    assert gap.min() >= SPEED * LEAST - 1e-9
 
 
 def test_a_place_beside_the_wall_of_a_hall_is_not_on_a_narrow_way():
     density = corridor_world(3)
-    places = spread(support_of(density), density, SPEED, PlaceParams(most=100.0))
+    places = spread(support_of(density), density, SPEED)
     beside = (density.margin(places.position) < 1.0) & (places.position < 10.0).all(axis=1)
     # Its walls are 40 units long; at the corridor's spacing they would have more than 100.
     assert beside.sum() < 20
 
 
 def test_no_place_is_farther_from_the_next_than_the_longest_spacing_allows():
-    places, _ = square_places(block=None, params=PlaceParams(most=12.0))
+    places, _ = square_places(block=None)
     gap = cKDTree(places.position).query(places.position, k=2)[0][:, 1]
-    assert places.spacing.max() <= 12.0 * SPEED + 1e-9
-    assert gap.max() <= 2 * 12.0 * SPEED
+    assert places.spacing.max() <= MOST * SPEED + 1e-9
+    assert gap.max() <= 2 * MOST * SPEED
 
 
 def test_the_same_world_gives_the_same_places():
@@ -66,7 +62,7 @@ def test_a_wall_thinner_than_the_spacing_has_places_on_both_sides():
     mask[4:56, 4:56] = True
     mask[4:50, 30] = False
     density = grid_density(mask)
-    places = spread(support_of(density), density, SPEED, PlaceParams(share=1.0, most=100.0))
+    places = spread(support_of(density), density, SPEED)
     cells = density.cell * np.argwhere(mask)
     assert sees_place(cells, places, density, density.cell).mean() > 0.995
 
@@ -74,18 +70,10 @@ def test_a_wall_thinner_than_the_spacing_has_places_on_both_sides():
 def test_an_empty_support_has_no_places():
     density = SquareDensity()
     nowhere = Support(np.zeros(2), 0.5, np.zeros((4, 4), dtype=bool))
-    places = spread(nowhere, density, SPEED, PARAMS)
+    places = spread(nowhere, density, SPEED)
     assert len(places) == 0
     assert not sees_place(np.ones((1, 2)), places, density, 0.2).any()
 
 
 def test_nothing_sees_no_place():
     assert len(sees_place(np.zeros((0, 2)), Places(np.ones((1, 2)), np.ones(1)), SquareDensity(), 0.2)) == 0
-
-
-@pytest.mark.parametrize(
-    "wrong", [{"share": 0.0}, {"share": 1.5}, {"least": 0.0}, {"least": 5.0, "most": 2.0}]
-)
-def test_wrong_values_are_refused(wrong):
-    with pytest.raises(InvalidParameter):
-        PlaceParams(**wrong)

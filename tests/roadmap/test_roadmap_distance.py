@@ -12,7 +12,7 @@ TRUSTED = CALIBRATION.local_window
 
 
 def distance(road, known, **options):
-    return RoadmapDistance(road, known, TRUSTED, 0.2, **options)
+    return RoadmapDistance(road, known, **options)
 
 
 def points(count=40, seed=0):

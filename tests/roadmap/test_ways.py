@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 from fakes import BLOCK, SPEED
-from road_cases import PARAMS, gate_road, ring_road, square_road
+from road_cases import gate_road, ring_road, square_road
 
 from chronoforest.errors import InvalidParameter
 from chronoforest.roadmap.ways import Roadmap, join
@@ -12,7 +12,7 @@ ACROSS = np.array([[3.0, 10.0], [17.0, 10.0], [10.0, 3.0]])
 
 
 def joined(road, known, anchors=ACROSS):
-    return join(road, anchors, known, PARAMS.hops)
+    return join(road, anchors, known)
 
 
 def test_ways_lead_from_anchor_to_anchor_around_the_block():

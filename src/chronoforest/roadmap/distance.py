@@ -21,20 +21,17 @@ _AGREES = 2.0
 
 
 class RoadmapDistance:
-    """A `Distance`: as learned up to `trusted` steps, and beyond that over the roadmap; `unconnected` where
-    no chain of hops leads there, however near the two look.
+    """A `Distance`: as learned within the calibration's local window, and beyond it over the roadmap;
+    `unconnected` where no chain of hops leads there, however near the two look.
 
     A code is the learned one and then the point's doors: the places nearest to it, with the steps to each and
     from each. Points that have no door are as far as they were learned to be.
     """
 
-    def __init__(
-        self, roadmap: Roadmap, ground: Ground, trusted: float, edge: float, unconnected: float = np.inf
-    ) -> None:
+    def __init__(self, roadmap: Roadmap, ground: Ground, unconnected: float = np.inf) -> None:
         self.roadmap = roadmap
         self.ground = ground
-        self.trusted = trusted
-        self.edge = edge
+        self.trusted = ground.calibration.local_window
         self.unconnected = unconnected
         self.reach = ground.distance.reach
         self._num_doors = min(_DOORS, len(roadmap.places))
@@ -92,9 +89,9 @@ class RoadmapDistance:
         """[n, doors] whether a point can go to its nearest places, and be reached from them."""
         places = self.roadmap.places.position[near.ravel()]
         starts, density = np.repeat(points, near.shape[1], axis=0), self.ground.density
-        has_room = keeps_room(starts, places, density, self.edge)
-        leaves = has_room & goes_with_traffic(starts, places, density, 2 * self.edge)
-        arrives = has_room & goes_with_traffic(places, starts, density, 2 * self.edge)
+        has_room = keeps_room(starts, places, density, self.ground.edge)
+        leaves = has_room & goes_with_traffic(starts, places, density, 2 * self.ground.edge)
+        arrives = has_room & goes_with_traffic(places, starts, density, 2 * self.ground.edge)
         return leaves.reshape(near.shape), arrives.reshape(near.shape)
 
     def _learned(self, codes: NDArray[Any]) -> NDArray[Any]:

@@ -7,39 +7,27 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial import cKDTree
 
-from chronoforest.errors import InvalidParameter
 from chronoforest.roadmap.lines import goes_with_traffic, keeps_room
 from chronoforest.roadmap.places import Places
 from chronoforest.types import Calibration, Density, Distance, FloatArray, IntArray
 
+TRUSTED_SHARE = 0.8
+"""Of the calibration's local window: the most steps that a hop may take by the learned distance."""
 
-@dataclass(frozen=True)
-class HopParams:
-    """trusted_share: of the calibration's local window, the most steps a hop may take by the learned
-    distance; span: the longest hop, in spacings of the places it joins; edge: the room in world units that
-    a hop keeps, or as much as its ends have."""
-
-    trusted_share: float = 0.8
-    span: float = 4.0
-    edge: float = 0.2
-
-    def __post_init__(self) -> None:
-        if not 0.0 < self.trusted_share <= 1.0:
-            raise InvalidParameter(f"trusted_share must lie in (0, 1], got {self.trusted_share}")
-        if self.span < 2.0:
-            raise InvalidParameter(f"span must be 2 or more, or places miss the next, got {self.span}")
-        if self.edge <= 0:
-            raise InvalidParameter(f"edge must be above 0, got {self.edge}")
+SPAN = 4.0
+"""The longest hop, in spacings of the places it joins."""
 
 
 @dataclass(frozen=True)
 class Ground:
-    """What was learned of a world; step_length: units that hardly any recording exceeded in one step."""
+    """What was learned of a world; step_length: units that hardly any recording exceeded in one step; edge:
+    the room in world units that a way keeps to the edge of the support, or as much as its ends have."""
 
     density: Density
     distance: Distance
     calibration: Calibration
     step_length: float
+    edge: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,19 +53,19 @@ class Lines:
     learned: FloatArray
 
 
-def survey(sources: Places, targets: Places, ground: Ground, params: HopParams) -> Lines:
+def survey(sources: Places, targets: Places, ground: Ground) -> Lines:
     """The lines from some places to others that pass every test of a hop.
 
     A line is refused by the learned distance only where even the least that may be meant by it is beyond
     trust: over a short way the distance is noisy, and a narrow way may have no other line.
     """
-    trusted = params.trusted_share * ground.calibration.local_window
-    rows, columns, length = _near(sources, targets, params.span, trusted * ground.step_length)
+    trusted = TRUSTED_SHARE * ground.calibration.local_window
+    rows, columns, length = _near(sources, targets, trusted * ground.step_length)
     learned = _learned(sources, targets, rows, columns, ground.distance)
     starts, ends = sources.position[rows], targets.position[columns]
     is_open = np.asarray(ground.calibration.local_ratios[0] * learned <= trusted)
-    is_open[is_open] = keeps_room(starts[is_open], ends[is_open], ground.density, params.edge)
-    is_open[is_open] = goes_with_traffic(starts[is_open], ends[is_open], ground.density, 2 * params.edge)
+    is_open[is_open] = keeps_room(starts[is_open], ends[is_open], ground.density, ground.edge)
+    is_open[is_open] = goes_with_traffic(starts[is_open], ends[is_open], ground.density, 2 * ground.edge)
     return Lines(rows[is_open], columns[is_open], length[is_open], learned[is_open])
 
 
@@ -102,17 +90,15 @@ def price(lines: Lines, pace: float, calibration: Calibration) -> Hops:
     )
 
 
-def _near(
-    sources: Places, targets: Places, span: float, longest: float
-) -> tuple[IntArray, IntArray, FloatArray]:
-    """Rows of sources and targets within `span` of their mean spacing and `longest` units, and how far apart
+def _near(sources: Places, targets: Places, longest: float) -> tuple[IntArray, IntArray, FloatArray]:
+    """Rows of sources and targets within the span of their spacings and `longest` units, and how far apart
     they are."""
     widest = 0.5 * (sources.spacing.max(initial=0.0) + targets.spacing.max(initial=0.0))
     found = cKDTree(sources.position).sparse_distance_matrix(
-        cKDTree(targets.position), min(longest, span * widest), output_type="coo_matrix"
+        cKDTree(targets.position), min(longest, SPAN * widest), output_type="coo_matrix"
     )
     rows, columns = found.row.astype(np.int64), found.col.astype(np.int64)
-    reach = 0.5 * span * (sources.spacing[rows] + targets.spacing[columns])
+    reach = 0.5 * SPAN * (sources.spacing[rows] + targets.spacing[columns])
     keep = np.flatnonzero((found.data <= reach) & (found.data > 0))
     keep = keep[np.lexsort((columns[keep], rows[keep]))]
     return rows[keep], columns[keep], found.data[keep]

@@ -7,9 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial import cKDTree
 
-from chronoforest.errors import InvalidParameter
 from chronoforest.roadmap.lines import keeps_room
-from chronoforest.types import BoolArray, Density, FloatArray, IntArray, Support
+from chronoforest.types import BoolArray, Density, FloatArray, Support
+
+SHARE = 0.6
+"""How far places are apart, of the local width: the room in the middle of the way they lie on."""
+
+LEAST, MOST = 1.0, 10.0
+"""How far places are apart at least and at most, in steps of the recordings at full speed: a hop is neither
+lost in the noise of a step nor beyond what the distance is trusted with."""
 
 _THINNED_FROM = 3
 """Cells with more than so many cells of room may be thinned before places are chosen among them."""
@@ -19,25 +25,6 @@ _NEAREST = 4
 
 _ROUNDS = 4
 """Rounds in which points that see no place get one."""
-
-
-@dataclass(frozen=True)
-class PlaceParams:
-    """Places are `share` of the local width apart, the room in the middle of the way they lie on; never less
-    than `least` and never more than `most` of the steps that recordings make, so that a hop is neither lost
-    in the noise of a step nor beyond what the distance is trusted with."""
-
-    share: float = 0.6
-    least: float = 1.0
-    most: float = 10.0
-
-    def __post_init__(self) -> None:
-        if not 0.0 < self.share <= 1.0:
-            raise InvalidParameter(f"share must lie in (0, 1], got {self.share}")
-        if not 0.0 < self.least <= self.most:
-            raise InvalidParameter(
-                f"least and most must be above 0 and in this order, got {self.least} and {self.most}"
-            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,19 +44,16 @@ class Places:
         )
 
 
-def spread(support: Support, density: Density, step_length: float, params: PlaceParams) -> Places:
+def spread(support: Support, density: Density, step_length: float) -> Places:
     """Places over the support, those with the most room first."""
     cells = _candidates(support, density)
-    least, most = params.least * step_length, params.most * step_length
     room = density.margin(cells)
-    chosen, spacing = _cover(cells, room, params.share, least, most)
-    places = Places(cells[chosen], spacing)
+    places = _cover(cells, room, step_length)
     for _ in range(_ROUNDS):
         blind = np.flatnonzero(~sees_place(cells, places, density, support.cell))
         if len(blind) == 0:
             break
-        chosen, spacing = _cover(cells[blind], room[blind], params.share, least, most)
-        places = places.with_more(Places(cells[blind[chosen]], spacing))
+        places = places.with_more(_cover(cells[blind], room[blind], step_length))
     return places
 
 
@@ -98,10 +82,8 @@ def _candidates(support: Support, density: Density) -> FloatArray:
     return np.asarray(cells[np.argsort(-room, kind="stable")])
 
 
-def _cover(
-    cells: FloatArray, room: FloatArray, share: float, least: float, most: float
-) -> tuple[IntArray, FloatArray]:
-    """Rows chosen among cells [n, d] and their spacing, so that each cell is within the spacing of one.
+def _cover(cells: FloatArray, room: FloatArray, step_length: float) -> Places:
+    """Places chosen among cells [n, d], so that each cell is within the spacing of one.
 
     The width of the way a cell lies on is the largest room of a chosen place whose ball contains the cell:
     a place beside a wall of a wide corridor is not a narrow way.
@@ -109,15 +91,15 @@ def _cover(
     tree, width = cKDTree(cells), room.copy()
     is_open = np.ones(len(cells), dtype=np.bool_)
     chosen: list[int] = []
+    spacing: list[float] = []
     for row in range(len(cells)):
         if not is_open[row]:
             continue
-        spacing = float(np.clip(share * width[row], least, most))
-        near = np.array(tree.query_ball_point(cells[row], max(spacing, room[row])), dtype=np.int64)
+        chosen.append(row)
+        spacing.append(float(np.clip(SHARE * width[row], LEAST * step_length, MOST * step_length)))
+        near = np.array(tree.query_ball_point(cells[row], max(spacing[-1], room[row])), dtype=np.int64)
         gap = np.linalg.norm(cells[near] - cells[row], axis=1)
         inside = near[gap <= room[row]]
         width[inside] = np.maximum(width[inside], room[row])
-        is_open[near[gap <= spacing]] = False
-        chosen.append(row)
-    rows = np.array(chosen, dtype=np.int64)
-    return rows, np.clip(share * width[rows], least, most)
+        is_open[near[gap <= spacing[-1]]] = False
+    return Places(cells[chosen], np.array(spacing))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -15,17 +15,9 @@ from scipy.sparse.csgraph import dijkstra
 from scipy.spatial import cKDTree
 
 from chronoforest.errors import InvalidParameter
-from chronoforest.roadmap.hops import Ground, HopParams, Hops, price, survey, usual_pace
-from chronoforest.roadmap.places import PlaceParams, Places, spread
+from chronoforest.roadmap.hops import Ground, Hops, price, survey, usual_pace
+from chronoforest.roadmap.places import Places, spread
 from chronoforest.types import FloatArray, IntArray, Support
-
-
-@dataclass(frozen=True)
-class RoadmapParams:
-    """How places are spread and which hops join them."""
-
-    places: PlaceParams = field(default_factory=PlaceParams)
-    hops: HopParams = field(default_factory=HopParams)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,10 +56,10 @@ class Roadmap:
         )
 
 
-def build_roadmap(support: Support, ground: Ground, params: RoadmapParams) -> Roadmap:
+def build_roadmap(support: Support, ground: Ground) -> Roadmap:
     """The roadmap of a world: no map, no recordings, the same for every problem."""
-    places = spread(support, ground.density, ground.step_length, params.places)
-    lines = survey(places, places, ground, params.hops)
+    places = spread(support, ground.density, ground.step_length)
+    lines = survey(places, places, ground)
     pace = usual_pace(lines, ground)
     return Roadmap(places, price(lines, pace, ground.calibration), pace)
 
@@ -160,13 +152,13 @@ class Ways:
         )
 
 
-def join(roadmap: Roadmap, anchors: FloatArray, ground: Ground, params: HopParams) -> Joined:
+def join(roadmap: Roadmap, anchors: FloatArray, ground: Ground) -> Joined:
     """Anchors [A, d] joined to a roadmap, and to each other, by hops that pass the same tests."""
     count = len(roadmap.places)
     new = Places(anchors, _spacing_at(anchors, roadmap.places))
     everywhere = roadmap.places.with_more(new)
-    out = _priced(new, everywhere, roadmap, ground, params)
-    into = _priced(roadmap.places, new, roadmap, ground, params)
+    out = _priced(new, everywhere, roadmap, ground)
+    into = _priced(roadmap.places, new, roadmap, ground)
     hops = Hops(
         np.concatenate([roadmap.hops.source, out.source + count, into.source]),
         np.concatenate([roadmap.hops.target, out.target, into.target + count]),
@@ -175,8 +167,8 @@ def join(roadmap: Roadmap, anchors: FloatArray, ground: Ground, params: HopParam
     return Joined(everywhere, hops, len(anchors))
 
 
-def _priced(sources: Places, targets: Places, roadmap: Roadmap, ground: Ground, params: HopParams) -> Hops:
-    return price(survey(sources, targets, ground, params), roadmap.pace, ground.calibration)
+def _priced(sources: Places, targets: Places, roadmap: Roadmap, ground: Ground) -> Hops:
+    return price(survey(sources, targets, ground), roadmap.pace, ground.calibration)
 
 
 def _spacing_at(points: FloatArray, places: Places) -> FloatArray:
