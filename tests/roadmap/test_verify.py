@@ -2,14 +2,14 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from fakes import BLOCK, SPEED, STRIDE, SquareDensity, StraightSampler
+from fakes import BLOCK, SPEED, SquareDensity, StraightSampler
 from road_cases import grid_density, ground
 
 from chronoforest.errors import InvalidParameter
 from chronoforest.roadmap.verify import VerifyParams, cut, usual_reach, verify
 from chronoforest.types import path_length
 
-PARAMS = VerifyParams(stride=STRIDE)
+PARAMS = VerifyParams()
 
 
 class WeavingSampler(StraightSampler):
@@ -108,7 +108,7 @@ def test_wrong_values_are_refused(wrong):
 
 @pytest.mark.parametrize(("gap", "is_verified"), [(SPEED / 2, True), (2 * SPEED, False)])
 def test_the_meeting_radius_is_in_steps(gap, is_verified):
-    params = VerifyParams(meeting_steps=1.0, stride=STRIDE)
+    params = VerifyParams(meeting_steps=1.0)
     piece = np.array([[2.0, 3.0], [2.0 + StraightSampler().longest + gap, 3.0]])
     (verdict,) = verify([piece], StraightSampler(), ground(), params, np.random.default_rng(0))
     assert verdict.is_verified == is_verified

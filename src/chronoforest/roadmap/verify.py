@@ -17,20 +17,17 @@ class VerifyParams:
     """num_samples segments are asked for a piece, guided toward its end by `guidance` (world units); a piece
     is at most `piece_share` of what segments reach; a segment arrives when it passes within `meeting_steps`
     of the piece's end by the distance. slip: world units that it may stray farther outside the support than
-    its start. stride: steps between frames."""
+    its start."""
 
     num_samples: int = 6
     guidance: float = 16.0
     piece_share: float = 0.9
     meeting_steps: float = 6.0
     slip: float = 0.05
-    stride: int = 5
 
     def __post_init__(self) -> None:
-        if self.num_samples < 1 or self.stride < 1:
-            raise InvalidParameter(
-                f"num_samples and stride must be ≥ 1, got {self.num_samples} and {self.stride}"
-            )
+        if self.num_samples < 1:
+            raise InvalidParameter(f"num_samples must be ≥ 1, got {self.num_samples}")
         if not 0.0 < self.piece_share <= 1.0:
             raise InvalidParameter(f"piece_share must lie in (0, 1], got {self.piece_share}")
         if self.guidance < 0 or self.meeting_steps <= 0:
@@ -90,7 +87,8 @@ def verify(
     starts, ends = (np.stack([piece[row] for piece in pieces]) for row in (0, -1))
     rows = np.repeat(np.arange(len(pieces)), params.num_samples)
     segments = sampler(_query(starts[rows], ends[rows], params.guidance), rng)
-    arrival = _arrivals(segments, ends[rows], ground, params)
+    is_sound = _is_sound(segments, sampler.stride * ground.step_length, ground, params.slip)
+    arrival = _arrivals(segments, is_sound, ends[rows], ground, params.meeting_steps)
     return [
         _verdict(segments[rows == piece], arrival[rows == piece], ends[piece]) for piece in range(len(pieces))
     ]
@@ -101,27 +99,28 @@ def _query(boundary: FloatArray, target: FloatArray, guidance: float) -> Query:
     return Query(boundary, target, np.zeros(count, dtype=np.bool_), np.full(count, guidance))
 
 
-def _arrivals(segments: FloatArray, ends: FloatArray, ground: Ground, params: VerifyParams) -> IntArray:
-    """[n] the first frame of each segment that is within the meeting radius of its end, reached by frames
-    that pass every test; −1 where there is none."""
+def _arrivals(
+    segments: FloatArray, is_sound: BoolArray, ends: FloatArray, ground: Ground, radius: float
+) -> IntArray:
+    """[n] the first sound frame of each segment within `radius` steps of its end, −1 where there is none."""
     gap = np.linalg.norm(segments - ends[:, None], axis=-1)
     # Nobody covers more than a step's length in a step, so what lies farther off need not be encoded.
-    is_near = (gap <= params.meeting_steps * ground.step_length) & _is_sound(segments, ground, params)
+    is_near = is_sound & (gap <= radius * ground.step_length)
     row, frame = np.nonzero(is_near)
     steps = ground.distance.between(
         ground.distance.encode(segments[row, frame]), ground.distance.encode(ends)[row]
     )
-    is_near[row, frame] = steps <= params.meeting_steps
+    is_near[row, frame] = steps <= radius
     return np.where(is_near.any(axis=1), is_near.argmax(axis=1), -1)
 
 
-def _is_sound(segments: FloatArray, ground: Ground, params: VerifyParams) -> BoolArray:
+def _is_sound(segments: FloatArray, largest_hop: float, ground: Ground, slip: float) -> BoolArray:
     """[n, frames]: everything up to this frame is supported, without a jump, and goes with the traffic."""
     margin = ground.density.margin(segments)
     moves = np.diff(segments, axis=1)
-    is_sound = margin > np.minimum(margin[:, :1] - params.slip, 0.0)
+    is_sound = margin > np.minimum(margin[:, :1] - slip, 0.0)
     is_sound[:, 0] = True
-    is_sound[:, 1:] &= np.linalg.norm(moves, axis=-1) <= params.stride * ground.step_length
+    is_sound[:, 1:] &= np.linalg.norm(moves, axis=-1) <= largest_hop
     is_sound[:, 1:] &= ground.density.follows(segments[:, :-1] + 0.5 * moves, moves)
     return np.logical_and.accumulate(is_sound, axis=1)
 
