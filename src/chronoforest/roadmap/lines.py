@@ -1,0 +1,42 @@
+"""Straight lines between places: whether they stay where recordings went, and go the way they went."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from chronoforest.types import BoolArray, Density, FloatArray
+
+
+def keeps_room(starts: FloatArray, ends: FloatArray, density: Density, edge: float) -> BoolArray:
+    """[n]: the lines from starts to ends [n, d] keep `edge` units to the edge of the support, or as much as
+    their ends have where that is less.
+
+    The room at a place is the radius of a supported ball, so the next look is where that ball ends.
+    """
+    length = np.linalg.norm(ends - starts, axis=1)
+    heading = (ends - starts) / np.maximum(length, 1e-9)[:, None]
+    least = np.minimum(np.minimum(density.margin(starts), density.margin(ends)), edge) - 1e-6
+    is_open = np.ones(len(starts), dtype=np.bool_)
+    along, rows = np.zeros(len(starts)), np.arange(len(starts))
+    while len(rows):
+        room = density.margin(starts[rows] + along[rows, None] * heading[rows])
+        is_open[rows] = room >= least[rows]
+        along[rows] += np.maximum(room - least[rows], edge)
+        rows = rows[is_open[rows] & (along[rows] < length[rows])]
+    return is_open
+
+
+def goes_with_traffic(starts: FloatArray, ends: FloatArray, density: Density, spacing: float) -> BoolArray:
+    """[n]: everywhere along the lines recordings moved in about their direction, where directions count.
+
+    The middles of parts of at most `spacing` units are looked at, not the ends: there a way may turn.
+    """
+    is_open = np.ones(len(starts), dtype=np.bool_)
+    if not density.is_one_way:
+        return is_open
+    moves = ends - starts
+    longest = float(np.linalg.norm(moves, axis=1).max(initial=0.0))
+    num_parts = max(2, int(np.ceil(longest / spacing)))
+    for share in (np.arange(num_parts) + 0.5) / num_parts:
+        is_open &= density.follows(starts + share * moves, moves)
+    return is_open

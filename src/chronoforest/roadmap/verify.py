@@ -1,0 +1,135 @@
+"""Does anybody move like that? The denoiser is asked for every piece of the proposed ways, in one batch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from chronoforest.errors import InvalidParameter
+from chronoforest.roadmap.hops import Ground
+from chronoforest.types import BoolArray, FloatArray, IntArray, Query, Sampler, path_length
+
+
+@dataclass(frozen=True)
+class VerifyParams:
+    """num_samples segments are asked for a piece, guided toward its end by `guidance` (world units); a piece
+    is at most `piece_share` of what segments reach; a segment arrives when it passes within `meeting_steps`
+    of the piece's end by the distance. slip: world units that it may stray farther outside the support than
+    its start."""
+
+    num_samples: int = 6
+    guidance: float = 16.0
+    piece_share: float = 0.9
+    meeting_steps: float = 6.0
+    slip: float = 0.05
+
+    def __post_init__(self) -> None:
+        if self.num_samples < 1:
+            raise InvalidParameter(f"num_samples must be ≥ 1, got {self.num_samples}")
+        if not 0.0 < self.piece_share <= 1.0:
+            raise InvalidParameter(f"piece_share must lie in (0, 1], got {self.piece_share}")
+        if self.guidance < 0 or self.meeting_steps <= 0:
+            raise InvalidParameter(
+                "guidance must be 0 or more and meeting_steps above 0, "
+                f"got {self.guidance} and {self.meeting_steps}"
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """What the denoiser says of a piece: the shortest segment [t, d] that arrives, from the piece's start to
+    its end, None if none does; and the share of segments that arrive."""
+
+    segment: FloatArray | None
+    share: float
+
+    @property
+    def is_verified(self) -> bool:
+        """Whether somebody moves like that."""
+        return self.segment is not None
+
+
+def usual_reach(sampler: Sampler, places: FloatArray, rng: np.random.Generator) -> float:
+    """World units that segments get away from their start, the median over places [n, d].
+
+    Recordings end long before the frames do: a segment that has arrived stays where it is.
+    """
+    segments = sampler(_query(places, places, 0.0), rng)
+    away = np.linalg.norm(segments - segments[:, :1], axis=-1).max(axis=1)
+    return float(np.median(away))
+
+
+def cut(path: FloatArray, longest: float) -> list[FloatArray]:
+    """A path [t, d] in pieces of equal length, at most `longest` units each; neighbours share an end."""
+    along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(path, axis=0), axis=1))])
+    ticks = np.linspace(0.0, along[-1], max(1, int(np.ceil(along[-1] / longest))) + 1)
+    corners = np.stack([np.interp(ticks, along, path[:, k]) for k in range(path.shape[1])], axis=1)
+    corners[[0, -1]] = path[[0, -1]]
+    pieces = []
+    for k in range(len(ticks) - 1):
+        inner = path[(along > ticks[k] + 1e-9) & (along < ticks[k + 1] - 1e-9)]
+        pieces.append(np.concatenate([corners[k : k + 1], inner, corners[k + 1 : k + 2]]))
+    return pieces
+
+
+def verify(
+    pieces: Sequence[FloatArray],
+    sampler: Sampler,
+    ground: Ground,
+    params: VerifyParams,
+    rng: np.random.Generator,
+) -> list[Verdict]:
+    """A verdict on every piece [t, d]; one batch [pieces × samples, frames, d] for all of them."""
+    if len(pieces) == 0:
+        return []
+    starts, ends = (np.stack([piece[row] for piece in pieces]) for row in (0, -1))
+    rows = np.repeat(np.arange(len(pieces)), params.num_samples)
+    segments = sampler(_query(starts[rows], ends[rows], params.guidance), rng)
+    is_sound = _is_sound(segments, sampler.stride * ground.step_length, ground, params.slip)
+    arrival = _arrivals(segments, is_sound, ends[rows], ground, params.meeting_steps)
+    return [
+        _verdict(segments[rows == piece], arrival[rows == piece], ends[piece]) for piece in range(len(pieces))
+    ]
+
+
+def _query(boundary: FloatArray, target: FloatArray, guidance: float) -> Query:
+    count = len(boundary)
+    return Query(boundary, target, np.zeros(count, dtype=np.bool_), np.full(count, guidance))
+
+
+def _arrivals(
+    segments: FloatArray, is_sound: BoolArray, ends: FloatArray, ground: Ground, radius: float
+) -> IntArray:
+    """[n] the first sound frame of each segment within `radius` steps of its end, −1 where there is none."""
+    gap = np.linalg.norm(segments - ends[:, None], axis=-1)
+    # Nobody covers more than a step's length in a step, so what lies farther off need not be encoded.
+    is_near = is_sound & (gap <= radius * ground.step_length)
+    row, frame = np.nonzero(is_near)
+    steps = ground.distance.between(
+        ground.distance.encode(segments[row, frame]), ground.distance.encode(ends)[row]
+    )
+    is_near[row, frame] = steps <= radius
+    return np.where(is_near.any(axis=1), is_near.argmax(axis=1), -1)
+
+
+def _is_sound(segments: FloatArray, largest_hop: float, ground: Ground, slip: float) -> BoolArray:
+    """[n, frames]: everything up to this frame is supported, without a jump, and goes with the traffic."""
+    margin = ground.density.margin(segments)
+    moves = np.diff(segments, axis=1)
+    is_sound = margin > np.minimum(margin[:, :1] - slip, 0.0)
+    is_sound[:, 0] = True
+    is_sound[:, 1:] &= np.linalg.norm(moves, axis=-1) <= largest_hop
+    is_sound[:, 1:] &= ground.density.follows(segments[:, :-1] + 0.5 * moves, moves)
+    return np.logical_and.accumulate(is_sound, axis=1)
+
+
+def _verdict(segments: FloatArray, arrival: IntArray, end: FloatArray) -> Verdict:
+    """The shortest of a piece's segments [n, frames, d] that arrives, and how many do."""
+    found = [
+        np.concatenate([segment[: frame + 1], end[None]])
+        for segment, frame in zip(segments, arrival, strict=True)
+        if frame >= 0
+    ]
+    return Verdict(min(found, key=path_length, default=None), len(found) / len(segments))

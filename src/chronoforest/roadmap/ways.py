@@ -1,0 +1,192 @@
+"""The roadmap, a problem's anchors joined to it, and the ways between them: one Dijkstra for all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import dijkstra
+from scipy.spatial import cKDTree
+
+from chronoforest.errors import InvalidParameter
+from chronoforest.roadmap.hops import Ground, Hops, price, survey, usual_pace
+from chronoforest.roadmap.places import Places, spread
+from chronoforest.types import FloatArray, IntArray, Support
+
+
+@dataclass(frozen=True, eq=False)
+class Roadmap:
+    """Places, the hops between them, and the pace: steps that a unit of way usually takes."""
+
+    places: Places
+    hops: Hops
+    pace: float
+
+    @cached_property
+    def across(self) -> FloatArray:
+        """[n, n] steps between all places, infinite where no chain of hops leads."""
+        steps: FloatArray = dijkstra(_graph(self.hops, len(self.places)))
+        return steps
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """What a file keeps of it."""
+        return {
+            "position": self.places.position,
+            "spacing": self.places.spacing,
+            "source": self.hops.source.astype(np.int32),
+            "target": self.hops.target.astype(np.int32),
+            "steps": self.hops.steps,
+            "pace": np.array(self.pace),
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Roadmap:
+        """The inverse of `to_arrays`."""
+        source, target = (arrays[name].astype(np.int64) for name in ("source", "target"))
+        return cls(
+            Places(arrays["position"], arrays["spacing"]),
+            Hops(source, target, arrays["steps"]),
+            float(arrays["pace"]),
+        )
+
+
+def build_roadmap(support: Support, ground: Ground) -> Roadmap:
+    """The roadmap of a world: no map, no recordings, the same for every problem."""
+    places = spread(support, ground.density, ground.step_length)
+    lines = survey(places, places, ground)
+    pace = usual_pace(lines, ground)
+    return Roadmap(places, price(lines, pace, ground.calibration), pace)
+
+
+@dataclass(frozen=True, eq=False)
+class Way:
+    """A proposed way: path [k, d] from anchor to anchor, the k − 1 hops it is made of, and its steps."""
+
+    path: FloatArray
+    hops: IntArray
+    steps: float
+
+
+@dataclass(frozen=True, eq=False)
+class Joined:
+    """A roadmap with anchors as further places behind its own.
+
+    Hops keep the numbers they have in the roadmap; those of the anchors follow.
+    """
+
+    places: Places
+    hops: Hops
+    num_anchors: int
+
+    def ways(self) -> Ways:
+        """The cheapest ways between all anchors."""
+        first = len(self.places) - self.num_anchors
+        steps, before = dijkstra(
+            _graph(self.hops, len(self.places)),
+            indices=np.arange(first, len(self.places)),
+            return_predecessors=True,
+        )
+        return Ways(self, steps[:, first:], before)
+
+    def dearer(self, hops: IntArray, factor: float) -> Joined:
+        """The same with some hops `factor` times as dear."""
+        if not factor >= 1.0:
+            raise InvalidParameter(f"factor must be 1 or more, got {factor}")
+        steps = self.hops.steps.copy()
+        steps[hops] *= factor
+        return replace(self, hops=replace(self.hops, steps=steps))
+
+    def hops_along(self, path: FloatArray, room: float) -> IntArray:
+        """Numbers of the hops that go the way of a path [t, d]: within `room` units of it, with its heading.
+
+        To make only the hops of a refuted way dearer would propose the next ones beside it.
+        """
+        starts, ends = self.places.position[self.hops.source], self.places.position[self.hops.target]
+        ticks = _densely(path, 0.5 * room)
+        tangent = np.gradient(ticks, axis=0)
+        gap, nearest = cKDTree(ticks).query(0.5 * (starts + ends))
+        is_along = (gap <= room) & (((ends - starts) * tangent[nearest]).sum(axis=1) > 0)
+        return np.flatnonzero(is_along)
+
+    @cached_property
+    def _numbers(self) -> tuple[IntArray, IntArray]:
+        """Sorted keys of all hops and their numbers."""
+        keys = self.hops.source * len(self.places) + self.hops.target
+        order = np.argsort(keys, kind="stable")
+        return keys[order], order
+
+    def numbers_of(self, nodes: IntArray) -> IntArray:
+        """Numbers of the hops of a chain of places [k] → [k − 1]."""
+        keys, order = self._numbers
+        return np.asarray(order[np.searchsorted(keys, nodes[:-1] * len(self.places) + nodes[1:])])
+
+
+@dataclass(frozen=True, eq=False)
+class Ways:
+    """cost: [A, A] steps between anchors, infinite where no chain of hops leads; before: [A, n] the place
+    before each on the way there."""
+
+    joined: Joined
+    cost: FloatArray
+    before: IntArray
+
+    def way(self, source: int, target: int) -> Way | None:
+        """The way from one anchor to another; None where there is none."""
+        if source == target or not np.isfinite(self.cost[source, target]):
+            return None
+        first = len(self.joined.places) - self.joined.num_anchors
+        chain = [first + target]
+        while chain[-1] != first + source:
+            chain.append(int(self.before[source, chain[-1]]))
+        nodes = np.array(chain[::-1], dtype=np.int64)
+        return Way(
+            self.joined.places.position[nodes],
+            self.joined.numbers_of(nodes),
+            float(self.cost[source, target]),
+        )
+
+
+def join(roadmap: Roadmap, anchors: FloatArray, ground: Ground) -> Joined:
+    """Anchors [A, d] joined to a roadmap, and to each other, by hops that pass the same tests."""
+    count = len(roadmap.places)
+    new = Places(anchors, _spacing_at(anchors, roadmap.places))
+    everywhere = roadmap.places.with_more(new)
+    out = _priced(new, everywhere, roadmap, ground)
+    into = _priced(roadmap.places, new, roadmap, ground)
+    hops = Hops(
+        np.concatenate([roadmap.hops.source, out.source + count, into.source]),
+        np.concatenate([roadmap.hops.target, out.target, into.target + count]),
+        np.concatenate([roadmap.hops.steps, out.steps, into.steps]),
+    )
+    return Joined(everywhere, hops, len(anchors))
+
+
+def _priced(sources: Places, targets: Places, roadmap: Roadmap, ground: Ground) -> Hops:
+    return price(survey(sources, targets, ground), roadmap.pace, ground.calibration)
+
+
+def _spacing_at(points: FloatArray, places: Places) -> FloatArray:
+    """[n] the spacing around points: that of the nearest place, or what it takes to reach it."""
+    if len(places) == 0:
+        return np.zeros(len(points))
+    gap, nearest = cKDTree(places.position).query(points)
+    return np.asarray(np.maximum(places.spacing[nearest], gap))
+
+
+def _graph(hops: Hops, count: int) -> csr_matrix:
+    return csr_matrix((hops.steps, (hops.source, hops.target)), shape=(count, count))
+
+
+def _densely(path: FloatArray, spacing: float) -> FloatArray:
+    """The polyline [t, d] with points at most `spacing` apart, its corners among them."""
+    parts = [
+        np.linspace(start, end, max(2, int(np.ceil(np.linalg.norm(end - start) / spacing)) + 1))[1:]
+        for start, end in pairwise(path)
+    ]
+    return np.concatenate([path[:1], *parts])

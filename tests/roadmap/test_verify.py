@@ -1,0 +1,114 @@
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from fakes import BLOCK, SPEED, SquareDensity, StraightSampler
+from road_cases import grid_density, ground
+
+from chronoforest.errors import InvalidParameter
+from chronoforest.roadmap.verify import VerifyParams, cut, usual_reach, verify
+from chronoforest.types import path_length
+
+PARAMS = VerifyParams()
+
+
+class WeavingSampler(StraightSampler):
+    """Every other segment makes a detour of a unit to the side."""
+
+    def __call__(self, query, rng):
+        segments = super().__call__(query, rng)
+        bow = np.sin(np.pi * np.linspace(0.0, 1.0, self.horizon + 1))
+        segments[::2, :, 1] += 1.0 * bow
+        return segments
+
+
+def judge(pieces, density=None, sampler=None):
+    known = ground(density or SquareDensity(BLOCK))
+    return verify(pieces, sampler or StraightSampler(), known, PARAMS, np.random.default_rng(0))
+
+
+def test_pieces_are_equally_long_and_make_up_the_path():
+    path = np.array([[0.0, 0.0], [3.0, 0.0], [3.0, 4.0], [10.0, 4.0]])
+    pieces = cut(path, 4.0)
+    assert [path_length(piece) for piece in pieces] == pytest.approx([3.5] * 4)
+    np.testing.assert_array_equal(pieces[0][0], path[0])
+    np.testing.assert_array_equal(pieces[-1][-1], path[-1])
+    for before, after in pairwise(pieces):
+        np.testing.assert_allclose(before[-1], after[0])
+    assert any((piece == path[1]).all(axis=1).any() for piece in pieces)
+
+
+def test_a_short_path_is_one_piece():
+    path = np.array([[0.0, 0.0], [1.0, 0.0]])
+    np.testing.assert_array_equal(cut(path, 5.0)[0], path)
+
+
+def test_all_pieces_are_asked_in_one_batch():
+    sampler = StraightSampler()
+    pieces = cut(np.array([[2.0, 3.0], [17.0, 3.0]]), 4.0)
+    verdicts = judge(pieces, sampler=sampler)
+    assert len(sampler.queries) == 1
+    assert len(sampler.queries[0]) == len(pieces) * PARAMS.num_samples
+    assert all(verdict.is_verified and verdict.share == 1.0 for verdict in verdicts)
+    for piece, verdict in zip(pieces, verdicts, strict=True):
+        np.testing.assert_allclose(verdict.segment[[0, -1]], piece[[0, -1]])
+
+
+def test_a_piece_through_the_block_is_refuted():
+    through, beside = np.array([[5.5, 10.0], [9.5, 10.0]]), np.array([[3.0, 4.0], [7.0, 4.0]])
+    verdicts = judge([through, beside])
+    assert [verdict.is_verified for verdict in verdicts] == [False, True]
+    assert verdicts[0].segment is None
+    assert verdicts[0].share == 0.0
+
+
+def test_a_piece_longer_than_segments_reach_is_refuted():
+    assert not judge([np.array([[2.0, 3.0], [12.0, 3.0]])])[0].is_verified
+
+
+def test_a_piece_against_the_traffic_is_refuted():
+    headings = np.zeros((4, 80, 40), dtype=bool)
+    headings[0] = True
+    density = grid_density(np.ones((80, 40), dtype=bool), headings=headings)
+    eastward = np.array([[4.0, 5.0], [8.0, 5.0]])
+    verdicts = judge([eastward, eastward[::-1]], density)
+    assert [verdict.is_verified for verdict in verdicts] == [True, False]
+
+
+def test_a_segment_that_jumps_does_not_arrive():
+    jumpy = StraightSampler(horizon=4, shortest=4.0)
+    assert not judge([np.array([[2.0, 3.0], [6.0, 3.0]])], sampler=jumpy)[0].is_verified
+
+
+def test_the_shortest_segment_that_arrives_is_kept():
+    piece = np.array([[2.0, 3.0], [6.0, 3.0]])
+    verdict = judge([piece], sampler=WeavingSampler())[0]
+    assert verdict.is_verified
+    assert path_length(verdict.segment) < 4.2
+
+
+def test_nothing_proposed_needs_no_verdict():
+    sampler = StraightSampler()
+    assert judge([], sampler=sampler) == []
+    assert sampler.queries == []
+
+
+def test_reach_is_how_far_segments_get():
+    places = np.full((10, 2), 10.0)
+    assert usual_reach(StraightSampler(), places, np.random.default_rng(0)) == pytest.approx(4.8)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"num_samples": 0}, {"piece_share": 0.0}, {"guidance": -1.0}, {"meeting_steps": 0.0}]
+)
+def test_wrong_values_are_refused(wrong):
+    with pytest.raises(InvalidParameter):
+        VerifyParams(**wrong)
+
+
+@pytest.mark.parametrize(("gap", "is_verified"), [(SPEED / 2, True), (2 * SPEED, False)])
+def test_the_meeting_radius_is_in_steps(gap, is_verified):
+    params = VerifyParams(meeting_steps=1.0)
+    piece = np.array([[2.0, 3.0], [2.0 + StraightSampler().longest + gap, 3.0]])
+    (verdict,) = verify([piece], StraightSampler(), ground(), params, np.random.default_rng(0))
+    assert verdict.is_verified == is_verified
