@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from importlib.metadata import version
 from typing import Any
 
 from chronoforest.errors import ChronoForestError
+from chronoforest.processes import handled, interrupt
 
 FAILED, INTERRUPTED = 2, 130
 
@@ -62,9 +64,10 @@ VERBS: dict[str, Verb] = {
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; returns 0, or 2 after an error that was explained, or 130 after ctrl-C."""
+    """Run one command; returns 0, or 2 after an error that was explained, or 130 after ctrl-C or SIGTERM."""
     try:
-        return _dispatch(list(sys.argv[1:] if argv is None else argv))
+        with handled(interrupt, signal.SIGTERM):
+            return _dispatch(list(sys.argv[1:] if argv is None else argv))
     except ChronoForestError as error:
         print(f"chronoforest: {error}", file=sys.stderr)
         return FAILED

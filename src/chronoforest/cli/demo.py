@@ -34,17 +34,18 @@ def demo(
     from chronoforest.cli.planning import PlannerOptions, open_folder
     from chronoforest.cli.run import write_outing
     from chronoforest.execution.outing import walk_problem
+    from chronoforest.files import locked
     from chronoforest.types import Problem
 
-    folder = open_folder(out)
     console = Console()
     problem = Problem(STARTS, GOALS, WAYPOINTS)
-    planner = PlannerOptions(PRESET, seed=seed, mode=mode, weights=weights).load()
-    with rounds_view(console) as on_round:
-        outing = walk_problem(planner, problem, seed=seed, on_round=on_round)
-    console.print(_table(outing))
-    for path in write_outing(outing, folder, "two ants, five waypoints"):
-        print(f"  {path}")
+    with locked(open_folder(out)) as folder:
+        planner = PlannerOptions(PRESET, seed=seed, mode=mode, weights=weights).load()
+        with rounds_view(console) as on_round:
+            outing = walk_problem(planner, problem, seed=seed, on_round=on_round)
+        console.print(_table(outing))
+        for path in write_outing(outing, folder, "two ants, five waypoints"):
+            print(f"  {path}")
 
 
 def _table(outing: Outing) -> object:

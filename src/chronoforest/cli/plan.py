@@ -5,12 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 from chronoforest.cli.planning import Options, open_folder, read_points
+from chronoforest.files import locked
+
+INCOMPLETE = 3
+"""How `chronoforest plan` ends when its files are written and some leg stayed unmet."""
 
 
 def plan(
     options: Options, starts: str, goals: str, waypoints: str = "", out: Path = Path("runs/plan")
-) -> None:
-    """Plan routes for agents through shared waypoints; writes plan.json and plan.png.
+) -> int:
+    """Plan routes for agents through shared waypoints; writes plan.json and plan.png, ends with 3 when legs
+    stay unmet.
 
     Args:
         starts: one point "x,y" per agent, separated by spaces (write --starts=-1,0 for a leading minus).
@@ -22,12 +27,13 @@ def plan(
 
     options.check()
     problem = Problem(*(read_points(*typed) for typed in _typed(starts, goals, waypoints)))
-    folder = open_folder(out)
-    result = options.load().plan(problem, seed=options.seed, variant=options.variant)
-    result.save(folder / "plan.json")
-    result.plot(folder / "plan.png")
+    with locked(open_folder(out)) as folder:
+        result = options.load().plan(problem, seed=options.seed, variant=options.variant)
+        result.save(folder / "plan.json")
+        result.plot(folder / "plan.png")
     print(result.summary())
     print(f"  {folder / 'plan.json'}\n  {folder / 'plan.png'}")
+    return 0 if result.complete else INCOMPLETE
 
 
 def _typed(starts: str, goals: str, waypoints: str) -> tuple[tuple[str, str], ...]:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from tyro.conf import arg
 
-from chronoforest.errors import CannotWrite, InvalidProblem, UnknownVariant
+from chronoforest.errors import InvalidProblem, UnknownVariant
+from chronoforest.files import DAMAGE, write_text
 
 if TYPE_CHECKING:
     from chronoforest.presets.loading import PresetPlanner
@@ -86,11 +87,7 @@ def open_folder(out: Path) -> Path:
     path = out / "config.json"
     commands = dict.fromkeys([*_known_commands(path), shlex.join(["chronoforest", *sys.argv[1:]])])
     config = {"commands": list(commands), "version": version("chronoforest")}
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(config, indent=2) + "\n")
-    except OSError as error:
-        raise CannotWrite(f"cannot write to {out}: {error.strerror or error}") from error
+    write_text(path, json.dumps(config, indent=2) + "\n")
     return out
 
 
@@ -98,7 +95,7 @@ def _known_commands(path: Path) -> list[str]:
     """The commands that wrote to a folder before; none when it does not say."""
     try:
         return [str(command) for command in json.loads(path.read_text())["commands"]]
-    except (OSError, ValueError, KeyError, TypeError):
+    except DAMAGE:
         return []
 
 

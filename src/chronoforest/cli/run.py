@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chronoforest.cli.planning import Options, open_folder
+from chronoforest.files import locked
 
 if TYPE_CHECKING:
     from chronoforest.execution.outing import Outing
@@ -27,12 +28,12 @@ def run(options: Options, task: int, out: Path | None = None) -> None:
     num_tasks = len(world(options.preset).maze.tasks)
     if not 1 <= task <= num_tasks:
         raise InvalidParameter(f"--task must be 1…{num_tasks}, got {task}")
-    folder = open_folder(out or Path("runs") / f"{options.preset}-task{task}")
-    planner, env = options.load(), make_env(options.preset, max_episode_steps=MAX_STEPS)
-    outing = walk_task(planner, env, task, seed=options.seed, variant=options.variant)
-    print(outing.summary())
-    for path in write_outing(outing, folder, f"{options.preset}, task {task}"):
-        print(f"  {path}")
+    with locked(open_folder(out or Path("runs") / f"{options.preset}-task{task}")) as folder:
+        planner, env = options.load(), make_env(options.preset, max_episode_steps=MAX_STEPS)
+        outing = walk_task(planner, env, task, seed=options.seed, variant=options.variant)
+        print(outing.summary())
+        for path in write_outing(outing, folder, f"{options.preset}, task {task}"):
+            print(f"  {path}")
 
 
 def write_outing(outing: Outing, folder: Path, title: str) -> list[Path]:

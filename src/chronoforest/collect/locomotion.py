@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import os
 import platform
-import signal
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
@@ -31,10 +30,12 @@ from chronoforest.collect.expert import (
 )
 from chronoforest.collect.floor import STEPS_PER_SECOND, Floor, Outcome
 from chronoforest.collect.sac import Replay, Sac, SacParams, member
-from chronoforest.errors import BadCheckpoint, CannotWrite, InvalidParameter
+from chronoforest.errors import BadCheckpoint, InvalidParameter
+from chronoforest.files import cannot_write, locked, write_text
 from chronoforest.models import checkpoint
 from chronoforest.models.captured import Captured
-from chronoforest.models.train import Training, TrainParams, compiled, held_signals
+from chronoforest.models.train import Training, TrainParams, compiled
+from chronoforest.processes import held_signals
 
 TRAINING_FILE, REPLAY_FILE = "training.safetensors", "replay.f32"
 FAST_ENOUGH = 0.9
@@ -143,15 +144,16 @@ def train_expert(params: ExpertParams, run: Run) -> tuple[int, list[SeedFigures]
     that was fastest of late is written as an unfinished expert.
     """
     started = time.monotonic()
-    learner = Learner(params, run)
-    if run.is_resumed:
-        learner.resume()
-    learner.run()
-    figures = evaluate(learner.sac, params, run)
-    chosen = steadiest(figures)
-    about = {"figures": [asdict(figure) for figure in figures], "is_finished": True}
-    about["seconds"] = round(time.monotonic() - started, 1)
-    learner.write_expert(chosen, about)
+    with locked(run.folder):
+        learner = Learner(params, run)
+        if run.is_resumed:
+            learner.resume()
+        learner.run()
+        figures = evaluate(learner.sac, params, run)
+        chosen = steadiest(figures)
+        about = {"figures": [asdict(figure) for figure in figures], "is_finished": True}
+        about["seconds"] = round(time.monotonic() - started, 1)
+        learner.write_expert(chosen, about)
     return chosen, figures
 
 
@@ -194,7 +196,7 @@ class Learner:
         window = _Window(self.params, self.tick)
         saved_at = time.monotonic()
         floor = Floor(self.params.num_ants, entropy, self.where.num_workers)
-        with held_signals(signal.SIGINT, signal.SIGTERM) as let_through, floor:
+        with held_signals() as let_through, floor:
             observations = floor.first_observations()
             rng = np.random.default_rng(entropy)
             try:
@@ -362,7 +364,7 @@ def _append(path: Path, rows: torch.Tensor, first: int, last: int) -> None:
             file.flush()
             os.fsync(file.fileno())
     except OSError as error:
-        raise CannotWrite(f"cannot write {path}: {error.strerror or error}") from error
+        raise cannot_write(path, error) from error
 
 
 def _read_rows(path: Path, rows: torch.Tensor, num_ticks: int) -> None:
@@ -395,7 +397,7 @@ def _write_card(path: Path, card: dict[str, Any]) -> None:
     lines = ["# The ant's locomotion expert", "", "| | |", "|---|---|"]
     lines += [f"| {name} | {value} |" for name, value in rows.items()]
     lines += ["", *(_figure_lines(card) if card["is_finished"] else ["Unfinished: written while training."])]
-    path.write_text("\n".join([*lines, ""]))
+    write_text(path, "\n".join([*lines, ""]))
 
 
 def _figure_lines(card: dict[str, Any]) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from chronoforest.files import write_text
 from chronoforest.models import checkpoint
 from chronoforest.models.store import KINDS, files_of, model_path
 
@@ -18,7 +19,7 @@ def write_card(folder: Path) -> Path:
     cards = {file: checkpoint.read(model_path(folder, file), kind)[1] for file, kind in files.items()}
     preset = next(iter(cards.values()))["preset"]
     path = folder / CARD
-    path.write_text("\n".join([f"# {preset}", *(_section(file, card) for file, card in cards.items())]))
+    write_text(path, "\n".join([f"# {preset}", *(_section(file, card) for file, card in cards.items())]))
     return path
 
 

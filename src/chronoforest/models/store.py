@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
 
 from chronoforest.data.scaling import Scaling
 from chronoforest.data.windows import WindowParams
-from chronoforest.errors import BadCheckpoint, InvalidParameter, UnknownTracker
+from chronoforest.errors import BadCheckpoint
+from chronoforest.files import reading
 from chronoforest.models import checkpoint
 from chronoforest.models.denoiser import Denoiser, DenoiserParams
 from chronoforest.models.density import GridDensity
@@ -27,6 +27,8 @@ KINDS = ("density", "distance", "denoiser", "tracker")
 
 Tensors = Mapping[str, torch.Tensor]
 Card = Mapping[str, Any]
+
+_Module = TypeVar("_Module", bound=torch.nn.Module)
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,36 @@ def files_of(folder: Path, kind: str) -> list[str]:
     )
 
 
+@dataclass(frozen=True)
+class Stored:
+    """A model's file as it was read."""
+
+    path: Path
+    tensors: Tensors
+    card: Card
+
+    @classmethod
+    def read(cls, folder: Path, kind: str, file: str = "", preset: str | None = None) -> Stored:
+        """The file of a kind, by its name without the ending; checked to belong to the preset if one is
+        named."""
+        path = model_path(folder, file or kind)
+        tensors, card = checkpoint.read(path, kind)
+        if preset is not None and card.get("preset") != preset:
+            raise BadCheckpoint(
+                f"{path} was trained for {card.get('preset')!r}, not for {preset!r}; "
+                f"train it with `chronoforest train all --preset {preset}`"
+            )
+        return cls(path, tensors, card)
+
+    def filled(self, make: Callable[[Card], _Module]) -> _Module:
+        """The network that the card describes, with these weights; a card from another version, or a damaged
+        one, is a bad checkpoint and not a programming error."""
+        with reading(self.path, "a model that this version can build", BadCheckpoint):
+            net = make(self.card)
+        checkpoint.fill(net, self.tensors, self.path)
+        return net
+
+
 def load_models(
     folder: Path,
     preset: str,
@@ -83,35 +115,16 @@ def load_models(
 ) -> Models:
     """All four models of a preset, each checked to belong to it; tracker, distance: their files without the
     ending."""
-    for kind, file in (("density", "density"), ("distance", distance), ("denoiser", "denoiser")):
-        path = model_path(folder, file)
-        _check_preset(path, checkpoint.read(path, kind)[1], preset)
-    measure, fitted = load_distance(folder, device, distance)
-    has_actions = checkpoint.read(model_path(folder, "density"), "density")[1].get("has_actions", True)
+    density = Stored.read(folder, "density", preset=preset)
+    measure, fitted = _distance(Stored.read(folder, "distance", distance, preset), device)
+    denoiser = _denoiser(Stored.read(folder, "denoiser", preset=preset))
     return Models(
-        sampler=SegmentSampler(load_denoiser(folder), measure, sampler, device),
+        sampler=SegmentSampler(denoiser, measure, sampler, device),
         distance=measure,
         calibration=fitted,
-        density=load_density(folder),
-        tracker=load_tracker(folder, tracker, preset) if has_actions else None,
+        density=_density(density),
+        tracker=load_tracker(folder, tracker, preset) if density.card.get("has_actions", True) else None,
     )
-
-
-def _check_preset(path: Path, card: Card, preset: str) -> None:
-    if card.get("preset") != preset:
-        raise BadCheckpoint(
-            f"{path} was trained for {card.get('preset')!r}, not for {preset!r}; "
-            f"train it with `chronoforest train all --preset {preset}`"
-        )
-
-
-@contextmanager
-def _understood(path: Path) -> Iterator[None]:
-    """A card from another version, or a damaged one, is a bad checkpoint and not a programming error."""
-    try:
-        yield
-    except (KeyError, TypeError, ValueError, InvalidParameter, UnknownTracker) as error:
-        raise BadCheckpoint(f"{path} describes a model that this version cannot build: {error!r}") from error
 
 
 def save_density(folder: Path, density: GridDensity, card: Card) -> None:
@@ -130,9 +143,12 @@ def save_density(folder: Path, density: GridDensity, card: Card) -> None:
 
 def load_density(folder: Path) -> GridDensity:
     """The density of a folder."""
-    path = model_path(folder, "density")
-    tensors, _ = checkpoint.read(path, "density")
-    try:
+    return _density(Stored.read(folder, "density"))
+
+
+def _density(stored: Stored) -> GridDensity:
+    tensors = stored.tensors
+    with reading(stored.path, "a density", BadCheckpoint):
         return GridDensity(
             origin=tensors["origin"].numpy(),
             cell=float(tensors["cell"]),
@@ -141,8 +157,6 @@ def load_density(folder: Path) -> GridDensity:
             step_length=float(tensors["step_length"]),
             headings=tensors["headings"].numpy().astype(np.bool_) if "headings" in tensors else None,
         )
-    except KeyError as error:
-        raise BadCheckpoint(f"{path} lacks {error}") from error
 
 
 def save_distance(folder: Path, tensors: Tensors, card: Card, file: str = "distance") -> None:
@@ -154,14 +168,17 @@ def load_distance(
     folder: Path, device: torch.device | str = "cpu", file: str = "distance"
 ) -> tuple[TemporalDistance, Calibration]:
     """The distance of a folder and its calibration."""
-    path = model_path(folder, file)
-    tensors, card = checkpoint.read(path, "distance")
-    with _understood(path):
-        params = DistanceParams(**card["params"])
-        net = ValueNet(params, Scaling.unit(params.state_dim))
-        fitted = Calibration.from_dict(card["calibration"])
-    checkpoint.fill(net, tensors, path)
-    return TemporalDistance(net, device), fitted
+    return _distance(Stored.read(folder, "distance", file), device)
+
+
+def _distance(stored: Stored, device: torch.device | str) -> tuple[TemporalDistance, Calibration]:
+    net = stored.filled(lambda card: _value_net(DistanceParams(**card["params"])))
+    with reading(stored.path, "a calibrated distance", BadCheckpoint):
+        return TemporalDistance(net, device), Calibration.from_dict(stored.card["calibration"])
+
+
+def _value_net(params: DistanceParams) -> ValueNet:
+    return ValueNet(params, Scaling.unit(params.state_dim))
 
 
 def save_denoiser(folder: Path, tensors: Tensors, card: Card) -> None:
@@ -169,22 +186,19 @@ def save_denoiser(folder: Path, tensors: Tensors, card: Card) -> None:
     checkpoint.write(model_path(folder, "denoiser"), tensors, card)
 
 
-def load_denoiser(folder: Path) -> Denoiser:
-    """The denoiser of a folder."""
-    path = model_path(folder, "denoiser")
-    tensors, card = checkpoint.read(path, "denoiser")
-    with _understood(path):
+def _denoiser(stored: Stored) -> Denoiser:
+    def make(card: Card) -> Denoiser:
         params = DenoiserParams(**card["params"])
-        net = Denoiser(params, card["window"]["horizon"], Scaling.unit(params.frame_dim))
-    checkpoint.fill(net, tensors, path)
-    return net
+        return Denoiser(params, card["window"]["horizon"], Scaling.unit(params.frame_dim))
+
+    return stored.filled(make)
 
 
 def trained_window(folder: Path) -> WindowParams:
     """The window a folder's denoiser was trained on."""
-    path = model_path(folder, "denoiser")
-    with _understood(path):
-        return WindowParams(**checkpoint.read(path, "denoiser")[1]["window"])
+    stored = Stored.read(folder, "denoiser")
+    with reading(stored.path, "a denoiser of this version", BadCheckpoint):
+        return WindowParams(**stored.card["window"])
 
 
 def save_tracker(folder: Path, tensors: Tensors, card: Card, file: str = "tracker") -> None:
@@ -200,12 +214,10 @@ def load_tracker(folder: Path, file: str = "tracker", preset: str | None = None)
         raise BadCheckpoint(
             f"no checkpoint at {path}; {folder} has {there}; `chronoforest train tracker` trains others"
         )
-    tensors, card = checkpoint.read(path, "tracker")
-    if preset is not None:
-        _check_preset(path, card, preset)
-    with _understood(path):
-        kind = get_tracker(card.get("tracker", TrackerParams.name))
-        params = kind.settings(**card["params"])
-        actor = kind.actor(params, Scaling.unit(params.observation_dim))
-    checkpoint.fill(actor, tensors, path)
-    return SubgoalTracker(actor)
+    return SubgoalTracker(Stored.read(folder, "tracker", file, preset).filled(_actor))
+
+
+def _actor(card: Card) -> Any:
+    kind = get_tracker(card.get("tracker", TrackerParams.name))
+    params = kind.settings(**card["params"])
+    return kind.actor(params, Scaling.unit(params.observation_dim))

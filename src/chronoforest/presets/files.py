@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import tomllib
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any, TypeVar
 
-from chronoforest.errors import BadPresetFile, CannotWrite, InvalidParameter
+from chronoforest.errors import BadPresetFile, InvalidParameter
+from chronoforest.files import reading, write_text
 
 Params = TypeVar("Params")
 Value = bool | int | float | str | tuple[float, ...]
@@ -38,12 +37,8 @@ class Setting:
 
 def read_preset_file(path: Path) -> dict[str, Any]:
     """The tables of a TOML file."""
-    try:
+    with reading(path, "TOML", BadPresetFile):
         return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadPresetFile(f"{path} cannot be read: {error}") from error
-    except tomllib.TOMLDecodeError as error:
-        raise BadPresetFile(f"{path} is not TOML: {error}") from error
 
 
 def overlay(params: Params, changes: Mapping[str, Any], path: Path, where: str = "") -> Params:
@@ -73,16 +68,7 @@ def write_preset_file(path: Path, head: Iterable[str], settings: Iterable[Settin
     for table, group in groupby(settings, key=lambda setting: setting.table):
         lines += ["", f"[{table}]"] if table else [""]
         lines += [f"{setting.key} = {_shown(setting.value)}  # {setting.reason}" for setting in group]
-    draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        os.replace(draft, path)
-    except OSError as error:
-        raise CannotWrite(f"cannot write {path}: {error.strerror or error}") from error
-    finally:
-        with suppress(OSError):
-            draft.unlink()
+    write_text(path, "\n".join(lines) + "\n")
 
 
 def as_tables(settings: Iterable[Setting]) -> dict[str, Any]:

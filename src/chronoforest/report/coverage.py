@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from chronoforest.data.episodes import Episodes, Float32Array
-from chronoforest.errors import CannotWrite
+from chronoforest.files import drafted
 from chronoforest.types import FloatArray
 
 NUM_PIXELS = 240
@@ -34,7 +33,8 @@ def draw_coverage(episodes: Episodes, path: Path, title: str = "") -> None:
         axes.plot(*track[0], "o", color="black", markersize=3)
     axes.set(xlabel="x (units)", ylabel="y (units)", title=title)
     figure.colorbar(image, ax=axes, label=f"visits per {pixel:.2g} × {pixel:.2g} units", shrink=0.8)
-    _save(figure, path)
+    with drafted(path) as draft:
+        figure.savefig(draft, dpi=110)
 
 
 def _visits(episodes: Episodes) -> tuple[FloatArray, tuple[float, float, float, float], float]:
@@ -55,11 +55,3 @@ def _shown_tracks(episodes: Episodes) -> list[Float32Array]:
     tracks = episodes.xy[chosen].copy()
     tracks[:, 1:][episodes.step_lengths[chosen] > episodes.jump] = np.nan
     return list(tracks)
-
-
-def _save(figure: Any, path: Path) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(path, dpi=110)
-    except OSError as error:
-        raise CannotWrite(f"cannot write {path}: {error.strerror or error}") from error

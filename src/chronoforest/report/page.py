@@ -17,7 +17,8 @@ from chronoforest.bench.paper.exhibits import Chart, Exhibit, Panels, Sheet
 from chronoforest.bench.paper.registry import SUITES
 from chronoforest.bench.paper.suite import Suite
 from chronoforest.bench.trials import Trial
-from chronoforest.errors import BadResult, CannotWrite
+from chronoforest.errors import BadResult
+from chronoforest.files import reading, write_text
 from chronoforest.report.charts import draw_chart
 from chronoforest.report.exhibits import heading, html_notes, to_csv, to_html, to_markdown
 from chronoforest.report.panels import draw_panels
@@ -52,10 +53,10 @@ def write_report(folder: Path, suites: Mapping[str, Suite] = SUITES) -> Path:
     configuration = read_configuration(folder)
     images = _write_pictures(sections, out / "figures")
     for sheet in _sheets(sections):
-        _write(out / "tables" / f"{sheet.name}.csv", to_csv(sheet))
-    _write(out / "report.md", _markdown(sections, configuration))
+        write_text(out / "tables" / f"{sheet.name}.csv", to_csv(sheet))
+    write_text(out / "report.md", _markdown(sections, configuration))
     page = out / "index.html"
-    _write(page, _html(sections, configuration, images))
+    write_text(page, _html(sections, configuration, images))
     return page
 
 
@@ -83,12 +84,10 @@ def read_configuration(folder: Path) -> dict[str, str]:
     path = folder / "config.json"
     if not path.is_file():
         return {}
-    try:
+    with reading(path, "a configuration", BadResult):
         values = json.loads(path.read_text())
         commands = {f"command {number}": command for number, command in enumerate(values["commands"], 1)}
         return {**commands, "version": values["version"]}
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise BadResult(f"{path} is not a configuration: {error}") from error
 
 
 def _sheets(sections: Sequence[Section]) -> list[Sheet]:
@@ -150,13 +149,3 @@ def _html_exhibit(shown: Exhibit, images: Mapping[str, str]) -> str:
         return to_html(shown)
     picture = f'<img alt="{escape(shown.title)}" src="{images[shown.name]}">'
     return f"<h3>{escape(heading(shown))}</h3>{picture}{html_notes(shown.notes)}"
-
-
-def _write(path: Path, text: str) -> None:
-    draft = path.with_name(path.name + ".tmp")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_text(text)
-        draft.replace(path)
-    except OSError as error:
-        raise CannotWrite(f"cannot write {path}: {error.strerror or error}") from error

@@ -6,7 +6,6 @@ the new bits of the tracks and the agents. On the right, where the agents are an
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,8 +13,9 @@ from pathlib import Path
 import numpy as np
 
 from chronoforest.envs.bodies import AntKinematics
-from chronoforest.errors import CannotWrite, InvalidParameter
+from chronoforest.errors import InvalidParameter
 from chronoforest.execution.rollout import Rollout
+from chronoforest.files import drafted
 from chronoforest.planning.result import PlanResult
 from chronoforest.report import drawing as pictures
 from chronoforest.report.canvas import Picture, banner, rgb
@@ -166,14 +166,12 @@ def _reported(
 
 
 def _encode(path: Path, shown: Iterator[Picture], params: VideoParams) -> None:
-    """Write beside the target and rename, so that a broken video never has the final name."""
+    """Write the pictures as a video, complete or not at all."""
     import imageio_ffmpeg
 
-    draft = path.with_name(f".{path.stem}.draft.mp4")
     picture = next(shown)
     height, width = picture.shape[:2]
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+    with drafted(path) as draft:
         writer = imageio_ffmpeg.write_frames(
             str(draft),
             (width, height),
@@ -190,6 +188,3 @@ def _encode(path: Path, shown: Iterator[Picture], params: VideoParams) -> None:
         for _ in range(params.hold):
             writer.send(picture.tobytes())
         writer.close()
-        os.replace(draft, path)
-    except OSError as error:
-        raise CannotWrite(f"cannot write {path}: {error.strerror or error}") from error
