@@ -12,6 +12,8 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 
 import numpy as np
 
+from chronoforest.errors import InvalidParameter
+
 Value = TypeVar("Value")
 
 
@@ -22,6 +24,13 @@ def from_plain(kind: type[Value], value: Any, where: str = "") -> Value:
     """
     built: Value = _built(kind, value, where)
     return built
+
+
+def check_whole(name: str, value: object, least: int = 0) -> None:
+    """Refuse a parameter that is not a whole number of at least `least`, or too large for 63 bits."""
+    is_whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not is_whole or not least <= value < 2**63:  # type: ignore[operator]
+        raise InvalidParameter(f"{name} must be a whole number of {least} or more, got {value!r:.40}")
 
 
 def _built(kind: Any, value: Any, where: str) -> Any:

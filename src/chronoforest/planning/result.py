@@ -159,7 +159,7 @@ def _to_dict(result: PlanResult) -> dict[str, Any]:
         "format": FORMAT,
         "preset": result.preset,
         "variant": result.variant,
-        "seed": result.seed,
+        "seed": int(result.seed),
         "complete": result.complete,
         "length": result.length,
         "raw_length": result.raw_length,

@@ -43,7 +43,7 @@ class Problem:
     def _refuse_duplicates(self) -> None:
         seen: dict[tuple[float, ...], str] = {}
         for name, point in zip(self.names, self.anchors, strict=True):
-            key = tuple(np.round(point, 9))
+            key = tuple(point)
             if key in seen:
                 raise InvalidProblem(
                     f"{seen[key]} and {name} are both at {_show(point)}; "
