@@ -46,7 +46,7 @@ def _built(kind: Any, value: Any, where: str) -> Any:
 def _dataclass(kind: Any, value: Any, where: str) -> Any:
     if not isinstance(value, Mapping):
         raise _odd(where, "an object", value)
-    unknown = value.keys() - _kinds(kind).keys()
+    unknown = value.keys() - {f.name for f in fields(kind)}
     missing = {f.name for f in fields(kind) if f.default is MISSING and f.default_factory is MISSING}
     missing -= value.keys()
     if unknown or missing:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -16,6 +16,8 @@ from chronoforest.errors import BadCheckpoint
 from chronoforest.files import reading, write_bytes
 
 FORMAT = "chronoforest/1"
+
+_Module = TypeVar("_Module", bound=torch.nn.Module)
 
 
 def write(path: Path, tensors: Mapping[str, torch.Tensor], metadata: Mapping[str, Any]) -> None:
@@ -82,10 +84,29 @@ def compact(module: torch.nn.Module) -> dict[str, torch.Tensor]:
 
 def fill(module: torch.nn.Module, tensors: Mapping[str, torch.Tensor], path: Path) -> None:
     """Load tensors into a module of exactly the same shape."""
-    try:
+    with reading(path, "a checkpoint of this model", BadCheckpoint):
+        check_fit(module, tensors)
         module.load_state_dict({name: _widen(tensor) for name, tensor in tensors.items()})
-    except RuntimeError as error:
-        raise BadCheckpoint(f"{path} does not fit the model it names: {error}") from error
+
+
+def built(make: Callable[[], _Module], tensors: Mapping[str, torch.Tensor]) -> _Module:
+    """What `make` builds, first without memory: a damaged card may describe a giant that nothing fits."""
+    with torch.device("meta"):
+        check_fit(make(), tensors)
+    return make()
+
+
+def check_fit(module: torch.nn.Module, tensors: Mapping[str, torch.Tensor]) -> None:
+    """Refuse tensors of other names or shapes than the module's."""
+    expected = {name: list(tensor.shape) for name, tensor in module.state_dict().items()}
+    found = {name: list(tensor.shape) for name, tensor in tensors.items()}
+    odd = sorted(name for name in expected.keys() | found.keys() if expected.get(name) != found.get(name))
+    if odd:
+        name = odd[0]
+        raise BadCheckpoint(
+            f"it does not fit the model it names: {name} has shape {found.get(name)}, "
+            f"expected {expected.get(name)}"
+        )
 
 
 def _widen(tensor: torch.Tensor) -> torch.Tensor:

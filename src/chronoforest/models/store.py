@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import torch
@@ -13,7 +14,7 @@ import torch
 from chronoforest.data.scaling import Scaling
 from chronoforest.data.windows import WindowParams
 from chronoforest.errors import BadCheckpoint
-from chronoforest.files import reading
+from chronoforest.files import DAMAGE
 from chronoforest.models import checkpoint
 from chronoforest.models.denoiser import Denoiser, DenoiserParams
 from chronoforest.models.density import GridDensity
@@ -21,14 +22,13 @@ from chronoforest.models.distance import DistanceParams, TemporalDistance, Value
 from chronoforest.models.sampler import SamplerParams, SegmentSampler
 from chronoforest.models.tracking.kinds import get_tracker
 from chronoforest.models.tracking.regression import SubgoalTracker, TrackerParams
+from chronoforest.typed import from_plain
 from chronoforest.types import Calibration, Support
 
 KINDS = ("density", "distance", "denoiser", "tracker")
 
 Tensors = Mapping[str, torch.Tensor]
 Card = Mapping[str, Any]
-
-_Module = TypeVar("_Module", bound=torch.nn.Module)
 
 
 @dataclass(frozen=True)
@@ -75,36 +75,6 @@ def files_of(folder: Path, kind: str) -> list[str]:
     )
 
 
-@dataclass(frozen=True)
-class Stored:
-    """A model's file as it was read."""
-
-    path: Path
-    tensors: Tensors
-    card: Card
-
-    @classmethod
-    def read(cls, folder: Path, kind: str, file: str = "", preset: str | None = None) -> Stored:
-        """The file of a kind, by its name without the ending; checked to belong to the preset if one is
-        named."""
-        path = model_path(folder, file or kind)
-        tensors, card = checkpoint.read(path, kind)
-        if preset is not None and card.get("preset") != preset:
-            raise BadCheckpoint(
-                f"{path} was trained for {card.get('preset')!r}, not for {preset!r}; "
-                f"train it with `chronoforest train all --preset {preset}`"
-            )
-        return cls(path, tensors, card)
-
-    def filled(self, make: Callable[[Card], _Module]) -> _Module:
-        """The network that the card describes, with these weights; a card from another version, or a damaged
-        one, is a bad checkpoint and not a programming error."""
-        with reading(self.path, "a model that this version can build", BadCheckpoint):
-            net = make(self.card)
-        checkpoint.fill(net, self.tensors, self.path)
-        return net
-
-
 def load_models(
     folder: Path,
     preset: str,
@@ -115,16 +85,35 @@ def load_models(
 ) -> Models:
     """All four models of a preset, each checked to belong to it; tracker, distance: their files without the
     ending."""
-    density = Stored.read(folder, "density", preset=preset)
-    measure, fitted = _distance(Stored.read(folder, "distance", distance, preset), device)
-    denoiser = _denoiser(Stored.read(folder, "denoiser", preset=preset))
+    for kind, file in (("density", "density"), ("distance", distance), ("denoiser", "denoiser")):
+        path = model_path(folder, file)
+        _check_preset(path, checkpoint.read(path, kind)[1], preset)
+    measure, fitted = load_distance(folder, device, distance)
+    has_actions = checkpoint.read(model_path(folder, "density"), "density")[1].get("has_actions", True)
     return Models(
-        sampler=SegmentSampler(denoiser, measure, sampler, device),
+        sampler=SegmentSampler(load_denoiser(folder), measure, sampler, device),
         distance=measure,
         calibration=fitted,
-        density=_density(density),
-        tracker=load_tracker(folder, tracker, preset) if density.card.get("has_actions", True) else None,
+        density=load_density(folder),
+        tracker=load_tracker(folder, tracker, preset) if has_actions else None,
     )
+
+
+def _check_preset(path: Path, card: Card, preset: str) -> None:
+    if card.get("preset") != preset:
+        raise BadCheckpoint(
+            f"{path} was trained for {card.get('preset')!r}, not for {preset!r}; "
+            f"train it with `chronoforest train all --preset {preset}`"
+        )
+
+
+@contextmanager
+def _understood(path: Path) -> Iterator[None]:
+    """A card from another version, or a damaged one, is a bad checkpoint and not a programming error."""
+    try:
+        yield
+    except DAMAGE as error:
+        raise BadCheckpoint(f"{path} describes a model that this version cannot build: {error!r}") from error
 
 
 def save_density(folder: Path, density: GridDensity, card: Card) -> None:
@@ -143,12 +132,9 @@ def save_density(folder: Path, density: GridDensity, card: Card) -> None:
 
 def load_density(folder: Path) -> GridDensity:
     """The density of a folder."""
-    return _density(Stored.read(folder, "density"))
-
-
-def _density(stored: Stored) -> GridDensity:
-    tensors = stored.tensors
-    with reading(stored.path, "a density", BadCheckpoint):
+    path = model_path(folder, "density")
+    tensors, _ = checkpoint.read(path, "density")
+    try:
         return GridDensity(
             origin=tensors["origin"].numpy(),
             cell=float(tensors["cell"]),
@@ -157,6 +143,8 @@ def _density(stored: Stored) -> GridDensity:
             step_length=float(tensors["step_length"]),
             headings=tensors["headings"].numpy().astype(np.bool_) if "headings" in tensors else None,
         )
+    except DAMAGE as error:
+        raise BadCheckpoint(f"{path} is damaged or not a density: {error!r}") from error
 
 
 def save_distance(folder: Path, tensors: Tensors, card: Card, file: str = "distance") -> None:
@@ -168,17 +156,14 @@ def load_distance(
     folder: Path, device: torch.device | str = "cpu", file: str = "distance"
 ) -> tuple[TemporalDistance, Calibration]:
     """The distance of a folder and its calibration."""
-    return _distance(Stored.read(folder, "distance", file), device)
-
-
-def _distance(stored: Stored, device: torch.device | str) -> tuple[TemporalDistance, Calibration]:
-    net = stored.filled(lambda card: _value_net(DistanceParams(**card["params"])))
-    with reading(stored.path, "a calibrated distance", BadCheckpoint):
-        return TemporalDistance(net, device), Calibration.from_dict(stored.card["calibration"])
-
-
-def _value_net(params: DistanceParams) -> ValueNet:
-    return ValueNet(params, Scaling.unit(params.state_dim))
+    path = model_path(folder, file)
+    tensors, card = checkpoint.read(path, "distance")
+    with _understood(path):
+        params = from_plain(DistanceParams, card["params"])
+        net = checkpoint.built(lambda: ValueNet(params, Scaling.unit(params.state_dim)), tensors)
+        fitted = Calibration.from_dict(card["calibration"])
+    checkpoint.fill(net, tensors, path)
+    return TemporalDistance(net, device), fitted
 
 
 def save_denoiser(folder: Path, tensors: Tensors, card: Card) -> None:
@@ -186,19 +171,23 @@ def save_denoiser(folder: Path, tensors: Tensors, card: Card) -> None:
     checkpoint.write(model_path(folder, "denoiser"), tensors, card)
 
 
-def _denoiser(stored: Stored) -> Denoiser:
-    def make(card: Card) -> Denoiser:
-        params = DenoiserParams(**card["params"])
-        return Denoiser(params, card["window"]["horizon"], Scaling.unit(params.frame_dim))
-
-    return stored.filled(make)
+def load_denoiser(folder: Path) -> Denoiser:
+    """The denoiser of a folder."""
+    path = model_path(folder, "denoiser")
+    tensors, card = checkpoint.read(path, "denoiser")
+    with _understood(path):
+        params = from_plain(DenoiserParams, card["params"])
+        horizon = from_plain(WindowParams, card["window"]).horizon
+        net = checkpoint.built(lambda: Denoiser(params, horizon, Scaling.unit(params.frame_dim)), tensors)
+    checkpoint.fill(net, tensors, path)
+    return net
 
 
 def trained_window(folder: Path) -> WindowParams:
     """The window a folder's denoiser was trained on."""
-    stored = Stored.read(folder, "denoiser")
-    with reading(stored.path, "a denoiser of this version", BadCheckpoint):
-        return WindowParams(**stored.card["window"])
+    path = model_path(folder, "denoiser")
+    with _understood(path):
+        return from_plain(WindowParams, checkpoint.read(path, "denoiser")[1]["window"])
 
 
 def save_tracker(folder: Path, tensors: Tensors, card: Card, file: str = "tracker") -> None:
@@ -214,10 +203,12 @@ def load_tracker(folder: Path, file: str = "tracker", preset: str | None = None)
         raise BadCheckpoint(
             f"no checkpoint at {path}; {folder} has {there}; `chronoforest train tracker` trains others"
         )
-    return SubgoalTracker(Stored.read(folder, "tracker", file, preset).filled(_actor))
-
-
-def _actor(card: Card) -> Any:
-    kind = get_tracker(card.get("tracker", TrackerParams.name))
-    params = kind.settings(**card["params"])
-    return kind.actor(params, Scaling.unit(params.observation_dim))
+    tensors, card = checkpoint.read(path, "tracker")
+    if preset is not None:
+        _check_preset(path, card, preset)
+    with _understood(path):
+        kind = get_tracker(card.get("tracker", TrackerParams.name))
+        params = from_plain(kind.settings, card["params"])
+        actor = checkpoint.built(lambda: kind.actor(params, Scaling.unit(params.observation_dim)), tensors)
+    checkpoint.fill(actor, tensors, path)
+    return SubgoalTracker(actor)

@@ -14,6 +14,7 @@ from chronoforest.planning.closed_loop import ClosedLoop
 from chronoforest.planning.preparation import Prepared, prepare
 from chronoforest.planning.result import PlanResult
 from chronoforest.planning.variants import VARIANTS, PlannerParams
+from chronoforest.routing.solver import order_from_names
 from chronoforest.search.memory import ForestMemory
 from chronoforest.typed import check_whole
 from chronoforest.types import (
@@ -170,6 +171,8 @@ class Planner:
         check_whole("seed", seed)
         self._refuse_unsupported(problem)
         self._refuse_crowded(problem)
+        if order is not None:
+            order_from_names(order, problem)
 
     def _default_stop(self, problem: Problem) -> MaxRounds:
         num_legs = problem.num_waypoints + problem.num_agents

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
@@ -90,7 +91,7 @@ def _overlaid(present: Any, value: Any, path: Path, name: str) -> Any:
     if isinstance(present, tuple) and isinstance(value, (list, tuple)):
         if all(_is_number(item) for item in value):
             return tuple(float(item) for item in value)
-    elif isinstance(present, float) and _is_number(value):
+    elif isinstance(present, float) and (_is_number(value) or value == present):
         return float(value)
     elif type(value) is type(present):
         return value
@@ -98,7 +99,10 @@ def _overlaid(present: Any, value: Any, path: Path, name: str) -> Any:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+    """A finite one."""
+    return (
+        isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
+    )
 
 
 def _shown(value: Value) -> str:

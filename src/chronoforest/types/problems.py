@@ -148,8 +148,8 @@ def path_length(path: FloatArray) -> float:
 def _points(name: str, value: ArrayLike) -> FloatArray:
     try:
         array = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InvalidProblem(f"{name} must be a list of [x, y] points, got {value!r}") from error
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InvalidProblem(f"{name} must be a list of [x, y] points, got {value!r:.80}") from error
     if array.size == 0:
         array = array.reshape(0, 2)
     if array.ndim != 2 or array.shape[1] != 2:
