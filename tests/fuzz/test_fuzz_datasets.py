@@ -22,14 +22,13 @@ def packed(arrays):
 
 WHOLE = {**flat_arrays(EPISODES), "metadata": np.array('{"a": 1}'), "recording": np.arange(3)}
 
-arrays = st.one_of(
-    st.sampled_from(
-        [np.zeros((15, 2)), np.full((15, 2), np.nan), np.ones(15, bool), np.zeros((0, 2)), np.zeros(())]
-    ),
-    st.sampled_from(
-        [np.arange(15), np.array(["a"] * 15), np.array("{"), np.array("[]"), np.zeros((3, 5, 2))]
-    ),
-    st.sampled_from([np.full((15, 2), 1e300), np.zeros((15, 2), complex), np.array([], dtype="f4")]),
+arrays = st.sampled_from(
+    [
+        *(np.zeros(shape) for shape in ((15, 2), (0, 2), (), (3, 5, 2), (0,))),
+        *(np.full((15, 2), value) for value in (np.nan, 1e300, 1j)),
+        *(np.full(15, value) for value in (True, 1, "a")),
+        *(np.array(text) for text in ("{", "[]")),
+    ]
 )
 changes = st.dictionaries(st.sampled_from(sorted(WHOLE)), arrays, min_size=1, max_size=2)
 npz = st.one_of(damaged_bytes(packed(WHOLE)), changes.map(lambda new: packed({**WHOLE, **new})))

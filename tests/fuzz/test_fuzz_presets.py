@@ -40,9 +40,7 @@ def texts(draw):
 
 
 def whole_file(path):
-    write_preset_file(
-        path, ["all of it"], [Setting(name, value, "as it is") for name, value in KNOWN if value != ()]
-    )
+    write_preset_file(path, ["all"], [Setting(name, value, "as it is") for name, value in KNOWN])
     return path.read_bytes()
 
 

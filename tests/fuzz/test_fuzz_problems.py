@@ -12,9 +12,8 @@ from chronoforest.types import Problem
 PLANNER = make_planner(BLOCK, max_rounds=1, rounds_per_leg=1)
 
 inside = st.floats(0.0, SIDE)
-coordinates = st.one_of(
-    inside, inside, inside, numbers, st.sampled_from([3.0, 3.0 + 1e-9, 3.0 + 1e-6, 3.0001])
-)
+near = st.sampled_from([3.0, 3.0 + 1e-9, 3.0 + 1e-6, 3.0001])
+coordinates = st.one_of(inside, inside, inside, numbers, near)
 points = st.lists(st.lists(coordinates, min_size=2, max_size=2), max_size=3)
 sound = st.tuples(inside, inside)
 asked = st.one_of(points, points, odd)

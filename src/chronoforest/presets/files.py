@@ -99,10 +99,8 @@ def _overlaid(present: Any, value: Any, path: Path, name: str) -> Any:
 
 
 def _is_number(value: Any) -> bool:
-    """A finite one."""
-    return (
-        isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
-    )
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return is_number and abs(value) <= sys.float_info.max
 
 
 def _shown(value: Value) -> str:
