@@ -202,9 +202,7 @@ def _refuse_odd_values(path: Path, key: str, array: NDArray[Any]) -> None:
     is_odd = ~(np.abs(array) <= np.finfo(np.float32).max).all(axis=1)
     if is_odd.any():
         first = int(np.flatnonzero(is_odd)[0])
-        raise BadDataset(
-            f"{path}: {key} holds NaN, infinity or numbers beyond 32 bits in {is_odd.sum()} rows, the first is {first}"
-        )
+        raise BadDataset(f"{path}: {key} holds NaN or infinity in {is_odd.sum()} rows, the first is {first}")
 
 
 def _episode_shape(path: Path, terminals: NDArray[Any]) -> tuple[int, int]:
