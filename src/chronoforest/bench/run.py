@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import gzip
-import multiprocessing
-import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -14,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from chronoforest.bench.suites import Case, Mode
 from chronoforest.bench.trials import Trial, Walker, run_case
-from chronoforest.errors import BadResult, CannotWrite, ChronoForestError, InvalidParameter
+from chronoforest.errors import BadResult, ChronoForestError, InvalidParameter
+from chronoforest.files import DAMAGE, append_line, locked, reading
+from chronoforest.processes import spread
 
 if TYPE_CHECKING:
     from chronoforest.presets.loading import PresetPlanner
@@ -83,15 +83,15 @@ def run_cases(
     """The trials of all cases, in their order; those that the file holds already are not run again."""
     if workers < 1:
         raise InvalidParameter(f"workers must be at least 1, got {workers}")
-    _drop_torn_line(path)
-    trials = {trial.case: trial for trial in read_trials(path)}
-    pending = [case for case in cases if case not in trials]
-    num_kept = len(cases) - len(pending)
-    for num_run, trial in enumerate(_run(pending, load, workers, run), start=1):
-        _append(path, trial)
-        trials[trial.case] = trial
-        if on_progress is not None:
-            on_progress(num_kept + num_run, len(cases))
+    with locked(path):
+        trials = {trial.case: trial for trial in read_trials(path)}
+        pending = [case for case in cases if case not in trials]
+        num_kept = len(cases) - len(pending)
+        for num_run, trial in enumerate(_run(pending, load, workers, run), start=1):
+            append_line(path, trial.to_json())
+            trials[trial.case] = trial
+            if on_progress is not None:
+                on_progress(num_kept + num_run, len(cases))
     return [trials[case] for case in cases]
 
 
@@ -102,7 +102,7 @@ def read_trials(path: Path) -> list[Trial]:
     for number, line in enumerate(_whole_lines(path), start=1):
         try:
             trials.append(Trial.from_json(line))
-        except (ValueError, KeyError, TypeError) as error:
+        except DAMAGE as error:
             raise BadResult(f"{path} line {number} is not a trial: {error!r}") from error
     return trials
 
@@ -112,17 +112,12 @@ def _run(cases: Sequence[Case], load: LoadPlanner, workers: int, run: RunCase) -
     if workers == 1 or len(cases) < 2:
         yield from (_trial(case, load, run) for case in cases)
         return
-    # A fresh interpreter per worker: forking a process whose torch threads are running can hang.
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(min(workers, len(cases)), mp_context=context)
-    try:
-        for finished in as_completed([pool.submit(_trial_or_error, case, load, run) for case in cases]):
-            trial, error = finished.result()
+    calls = [(case, load, run) for case in cases]
+    with closing(spread(_trial_or_error, calls, min(workers, len(cases)))) as answers:
+        for trial, error in answers:
             if trial is None:
                 raise ChronoForestError(error)
             yield trial
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
 
 
 def _trial_or_error(case: Case, load: LoadPlanner, run: RunCase) -> tuple[Trial | None, str]:
@@ -146,31 +141,9 @@ def _planner(load: LoadPlanner, preset: str, mode: Mode) -> PresetPlanner | Walk
     return load(preset, mode)
 
 
-def _append(path: Path, trial: Trial) -> None:
-    """One line in one write, on the disk before the next trial is counted."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("a") as file:
-            file.write(trial.to_json() + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-    except OSError as error:
-        raise CannotWrite(f"cannot write {path}: {error.strerror or error}") from error
-
-
 def _whole_lines(path: Path) -> list[str]:
-    try:
-        content = path.read_bytes()
-        text = (gzip.decompress(content) if path.suffix == ".gz" else content).decode()
-    except FileNotFoundError:
+    if not path.exists():
         return []
-    except (OSError, EOFError, UnicodeDecodeError) as error:
-        raise BadResult(f"cannot read {path}: {error}") from error
-    return text.split("\n")[:-1]
-
-
-def _drop_torn_line(path: Path) -> None:
-    """Cut what a killed run left after the last end of line, so that the next line starts on its own."""
-    if path.is_file():
-        with path.open("rb+") as file:
-            file.truncate(file.read().rfind(b"\n") + 1)
+    with reading(path, "a file of trials", BadResult):
+        content = path.read_bytes()
+        return (gzip.decompress(content) if path.suffix == ".gz" else content).decode().split("\n")[:-1]

@@ -14,6 +14,7 @@ import torch
 from torch import nn
 
 from chronoforest.errors import BadCheckpoint, InvalidParameter
+from chronoforest.files import locked
 from chronoforest.models import checkpoint
 from chronoforest.processes import held_signals
 
@@ -102,7 +103,7 @@ class Training:
         end = self.params.num_steps if until is None else min(until, self.params.num_steps)
         saved_at = reported_at = time.monotonic()
         reported_step = self.step_index
-        with held_signals() as let_through, self._saved_at_the_end(path):
+        with locked(path), held_signals() as let_through, self._saved_at_the_end(path):
             while self.step_index < end:
                 self.advance()
                 let_through()
