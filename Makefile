@@ -1,7 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: install demo test check browser docs
+.PHONY: install demo test check browser docs paper
 
 install: .venv/installed
 
@@ -16,6 +16,11 @@ demo: install
 test: install browser
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 
+# The paper's tables and figures, in runs/paper/report; what is there already is not run again.
+paper: install
+	$(BIN)/python -m benchmarks run --workers $$(nproc)
+	$(BIN)/python -m benchmarks report runs/paper
+
 # Debian's Chromium and its driver, for the tests of the viewer's page.
 browser:
 	@if command -v chromium >/dev/null && command -v chromedriver >/dev/null; then :; \
@@ -25,10 +30,11 @@ browser:
 	else echo "No Chromium here, and apt-get may not install it: the tests of the page are skipped."; fi
 
 check: install
-	$(BIN)/ruff check src tests docs/hooks.py examples
-	$(BIN)/ruff format --check src tests docs/hooks.py examples
+	$(BIN)/ruff check src benchmarks tests docs/hooks.py examples
+	$(BIN)/ruff format --check src benchmarks tests docs/hooks.py examples
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/vulture
 
 .venv/docs-installed: .venv/installed
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[docs]"

@@ -70,6 +70,7 @@ class StraightSampler:
     """Guided rows head for their target, the others anywhere; at most `longest` units in a straight line."""
 
     horizon: int = 12
+    stride: int = STRIDE
     shortest: float = 2.4
     longest: float = 4.8
     guidance: dict = field(default_factory=dict)
@@ -95,6 +96,7 @@ class SquareDensity:
     """The square [0, SIDE]² is supported, less an axis-aligned block; margins are exact."""
 
     block: tuple | None = None
+    is_one_way: bool = False
 
     def margin(self, points):
         points = np.asarray(points, dtype=float)

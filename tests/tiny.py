@@ -11,18 +11,17 @@ from chronoforest.data.episodes import Episodes
 from chronoforest.data.goals import GoalParams
 from chronoforest.data.scaling import Scaling
 from chronoforest.data.windows import WindowParams
-from chronoforest.models.calibration import CalibrationParams
 from chronoforest.models.denoiser import Denoiser, DenoiserParams
 from chronoforest.models.distance import DistanceParams, TemporalDistance, ValueNet
-from chronoforest.models.fit import ModelParams
+from chronoforest.models.params import ModelParams
 from chronoforest.models.tracking.regression import TrackerParams
 from chronoforest.models.train import TrainParams
 
-WINDOW = WindowParams(stride=2, horizon=8, max_late=10)
-DENOISER = DenoiserParams(frames_per_token=4, width=16, num_layers=2, num_heads=2, feed_forward=32)
-DISTANCE = DistanceParams(width=24, num_layers=2, latent=4, num_features=8)
-TRACKER = TrackerParams(width=16, num_layers=2, nearest=1, farthest=5)
-TRAINING = TrainParams(num_steps=40, batch=16, learning_rate=1e-3, warmup=5, clip=1.0)
+WINDOW = WindowParams(stride=1, horizon=20)
+DENOISER = DenoiserParams(width=16, num_layers=2)
+DISTANCE = DistanceParams(width=24, num_features=8)
+TRACKER = TrackerParams(width=16, nearest=1, farthest=5)
+TRAINING = TrainParams(num_steps=40, batch=16, learning_rate=1e-3, average_rate=0.001)
 SCALING = Scaling(np.array([5.0, 5.0]), np.array([3.0, 2.0]))
 
 PARAMS = ModelParams(
@@ -32,7 +31,6 @@ PARAMS = ModelParams(
     distance=DISTANCE,
     goals=GoalParams(),
     distance_training=replace(TRAINING, average_rate=0.02),
-    calibration=CalibrationParams(num_pairs=500),
     tracker=TRACKER,
     tracker_training=replace(TRAINING, average_rate=0.005),
 )
@@ -40,13 +38,12 @@ PARAMS = ModelParams(
 
 def make_denoiser(seed=0):
     torch.manual_seed(seed)
-    return Denoiser(DENOISER, WINDOW.horizon, SCALING)
+    return Denoiser(DENOISER, WINDOW, SCALING)
 
 
 def make_distance(is_directed=False, seed=0, **changes):
     torch.manual_seed(seed)
-    params = replace(DISTANCE, is_directed=is_directed, **changes)
-    return TemporalDistance(ValueNet(params, SCALING))
+    return TemporalDistance(ValueNet(replace(DISTANCE, **changes), SCALING, is_directed))
 
 
 def make_episodes(num_episodes=12, num_steps=41, seed=0):

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from chronoforest.planning.planner import MaxExpansions, MaxRounds, MaxSeconds, Planner
     from chronoforest.planning.result import PlanResult, load_result
     from chronoforest.presets.loading import load_planner
+    from chronoforest.presets.options import TrainOptions
+    from chronoforest.presets.training import train_preset
     from chronoforest.search.memory import ForestMemory
     from chronoforest.types import Plan, Problem, RoundStats
 
@@ -24,8 +26,10 @@ _HOMES = {
     "Planner": "planning.planner",
     "Problem": "types",
     "RoundStats": "types",
+    "TrainOptions": "presets.options",
     "load_planner": "presets.loading",
     "load_result": "planning.result",
+    "train_preset": "presets.training",
 }
 
 __all__ = [
@@ -39,8 +43,10 @@ __all__ = [
     "Planner",
     "Problem",
     "RoundStats",
+    "TrainOptions",
     "load_planner",
     "load_result",
+    "train_preset",
 ]
 
 

@@ -24,7 +24,7 @@ CHECK_SECONDS = 0.5
 """How often a worker looks whether its parent is still there."""
 
 
-def interrupt(number: int, frame: FrameType | None) -> None:
+def interrupt(*_: object) -> None:
     """What ctrl-C does, for other signals."""
     raise KeyboardInterrupt
 

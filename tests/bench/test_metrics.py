@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 from chronoforest.bench import metrics
-from chronoforest.bench.suites import Case
+from chronoforest.bench.case import Case
 from chronoforest.bench.trials import PlanFigures, Trial, WalkFigures
+from chronoforest.peers.choice import PlannerChoice
+from chronoforest.report.tables import bench_table
 
-CASE = Case("stitch", "pointmaze-giant-stitch-v0", 1, 0)
+CASE = Case("stitch", PlannerChoice("pointmaze-giant-stitch-v0"), 1)
 PLAN = PlanFigures(True, False, 100.0, 110.0, 120.0, 98.0, 98.0, None, 1.0, 9, 4, 2.0, (("S1", "G1"),))
 
 
@@ -20,6 +22,14 @@ def test_replanning_is_counted_for_all_walks_and_the_pace_for_those_that_arrived
     trials = [walked(steps=500), walked(steps=700), again, Trial(CASE, plan=None)]
     assert metrics.replanned(trials).value == 0.25
     assert metrics.steps_per_unit(trials).value == pytest.approx(6.0)
+
+
+def test_a_walk_that_arrived_after_a_plan_of_no_length_is_no_division_by_zero():
+    """The first plan was incomplete; the one made on the way led to the goal."""
+    nowhere = walked(is_complete=False, length=0.0)
+    assert metrics.steps_per_unit([walked(steps=500), nowhere]).value == pytest.approx(5.0)
+    assert np.isnan(metrics.steps_per_unit([nowhere]).value)
+    assert bench_table("stitch", [nowhere]).rows[-1][0] == "all (1)"
 
 
 @pytest.mark.parametrize(

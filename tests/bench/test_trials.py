@@ -3,12 +3,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from fake_planner import FakePlanner
+from protocol_runs import run_case
 
+from chronoforest.bench.case import Case
+from chronoforest.bench.protocol import Walker
 from chronoforest.bench.references import REFERENCES, task_points
-from chronoforest.bench.suites import Case
-from chronoforest.bench.trials import Trial, Walker, measure_plan, run_case
+from chronoforest.bench.trials import Trial, measure_plan
 from chronoforest.envs.mazes import maze
 from chronoforest.errors import InvalidProblem
+from chronoforest.peers.choice import PlannerChoice
 from chronoforest.types import Problem, path_length
 
 GIANT = "pointmaze-giant-stitch-v0"
@@ -20,7 +23,7 @@ def planner():
 
 
 def test_a_stitch_trial_walks_and_measures(planner):
-    trial = run_case(Case("stitch", GIANT, task=5, episode=0), planner)
+    trial = run_case(Case("stitch", PlannerChoice(GIANT), task=5, episode=0), planner)
     assert trial.walk.success_within(1000)
     assert trial.walk.num_replans == 0
     assert trial.plan.length == pytest.approx(trial.plan.geodesic)
@@ -31,16 +34,16 @@ def test_a_stitch_trial_walks_and_measures(planner):
 
 
 def test_the_start_is_the_jittered_one(planner):
-    run_case(Case("stitch", GIANT, task=5, episode=1), planner)
+    run_case(Case("stitch", PlannerChoice(GIANT), task=5, episode=1), planner)
     problem = planner.asked[-1][0]
     assert (problem.starts != np.round(problem.starts)).any()
 
 
 def test_trials_load_back(planner):
     for case in (
-        Case("stitch", GIANT, 5, 0),
-        Case("pairs", GIANT, 0, 0),
-        Case("multi", GIANT, 0, 0, 0, "online"),
+        Case("stitch", PlannerChoice(GIANT), 5, 0),
+        Case("pairs", PlannerChoice(GIANT)),
+        Case("multi", PlannerChoice(GIANT)),
     ):
         trial = run_case(case, planner)
         assert Trial.from_json(trial.to_json()) == trial
@@ -50,7 +53,7 @@ def test_trials_load_back(planner):
 @pytest.mark.parametrize("reference", REFERENCES)
 def test_a_reference_path_is_followed_to_its_end_without_a_plan(planner, reference):
     num_asked = len(planner.asked)
-    trial = run_case(Case("track", GIANT, 5, 0, reference=reference), planner)
+    trial = run_case(Case("track", PlannerChoice(GIANT), 5, 0, reference=reference), planner)
     assert len(planner.asked) == num_asked
     assert trial.plan is None
     assert trial.walk.success_within(1000)
@@ -62,7 +65,7 @@ def test_a_reference_path_is_followed_to_its_end_without_a_plan(planner, referen
 
 def test_a_tracker_that_cannot_follow_runs_out_of_steps_where_it_stopped(planner):
     resting = Walker(lambda observation, subgoal: np.zeros(2), planner.execution)
-    walk = run_case(Case("track", GIANT, 5, 0, reference="centres"), resting).walk
+    walk = run_case(Case("track", PlannerChoice(GIANT), 5, 0, reference="centres"), resting).walk
     assert (walk.cause, walk.steps, walk.units) == ("out of steps", 1000, 0.0)
 
 
@@ -74,7 +77,7 @@ def test_the_lead_of_the_subgoal_is_part_of_a_track_case(planner):
         return planner.tracker(observation, subgoal)
 
     for look_ahead in (None, 2.5):
-        case = Case("track", GIANT, 5, 0, reference="centres", look_ahead=look_ahead)
+        case = Case("track", PlannerChoice(GIANT), 5, 0, reference="centres", look_ahead=look_ahead)
         run_case(case, Walker(watch, planner.execution))
         expected = look_ahead or planner.execution.look_ahead
         assert seen[0] == pytest.approx(expected, abs=0.01)
@@ -83,7 +86,7 @@ def test_the_lead_of_the_subgoal_is_part_of_a_track_case(planner):
 
 def test_the_order_suite_tells_right_from_wrong_orders(planner):
     """The fake knows the map online, and only straight lines when its order is fixed on raw distance."""
-    case = Case("order", GIANT, task=1, episode=0, num_waypoints=3)
+    case = Case("order", PlannerChoice(GIANT), task=1, episode=0, num_waypoints=3)
     online = run_case(case, planner).plan
     fixed = run_case(replace(case, variant="temporal-fixed"), planner).plan
     assert online.has_best_order()
@@ -93,7 +96,7 @@ def test_the_order_suite_tells_right_from_wrong_orders(planner):
 
 
 def test_the_privileged_variant_gets_its_order_from_the_map(planner):
-    case = Case("multi", GIANT, 0, 0, variant="graph-fixed", num_agents=2, num_waypoints=2)
+    case = Case("multi", PlannerChoice(GIANT), variant="graph-fixed", num_agents=2, num_waypoints=2)
     run_case(case, planner)
     problem, _, _, order, _ = planner.asked[-1]
     assert sorted(name for names in order for name in names) == sorted(problem.names)
@@ -106,7 +109,7 @@ def test_a_refused_problem_is_a_failed_trial(planner, monkeypatch):
         raise InvalidProblem("S1 lies outside the data's support")
 
     monkeypatch.setattr(planner, "plan", refuse)
-    trial = run_case(Case("pairs", GIANT, 0, 0), planner)
+    trial = run_case(Case("pairs", PlannerChoice(GIANT)), planner)
     assert trial.plan is None
     assert "outside" in trial.refusal
     assert Trial.from_json(trial.to_json()) == trial
@@ -122,5 +125,5 @@ def test_a_plan_through_a_wall_is_flagged(planner):
 
 
 def test_an_incomplete_plan_is_measured_as_far_as_it_goes():
-    figures = run_case(Case("pairs", GIANT, 0, 0), FakePlanner(GIANT, is_blind=True)).plan
+    figures = run_case(Case("pairs", PlannerChoice(GIANT)), FakePlanner(GIANT, is_blind=True)).plan
     assert (figures.is_complete, figures.length) == (False, 0.0)

@@ -2,7 +2,8 @@ import pytest
 
 from chronoforest.cli import main
 from chronoforest.collect import locomotion
-from chronoforest.collect.locomotion import Report, SeedFigures
+from chronoforest.collect.locomotion import Report
+from chronoforest.collect.steadiness import SeedFigures
 
 
 @pytest.fixture

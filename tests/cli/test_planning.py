@@ -179,16 +179,16 @@ def test_demo_shows_rounds_a_table_and_what_it_wrote(tmp_path, capsys, monkeypat
 def test_a_peer_is_planned_with_by_name(tmp_path, monkeypatch, capsys):
     asked = []
 
-    def load(name, preset, data, **options):
-        asked.append((name, preset, str(data)))
-        return FakePlanner(preset)
+    def load(choice):
+        asked.append((choice.planner, choice.preset, str(choice.data)))
+        return FakePlanner(choice.preset)
 
     monkeypatch.setattr("chronoforest.peers.registry.load", load)
     peer = ["--preset", MEDIUM, "--planner", "dataset-graph", "--data", "recordings"]
     assert main(["plan", *peer, "--starts", "0,0", "--goals", "20,20", "--out", str(tmp_path)]) == 0
     assert main(["bench", "pairs", *peer, "--episodes", "1", "--out", str(tmp_path)]) == 0
     assert asked == [("dataset-graph", MEDIUM, "recordings")] * 2
-    assert read_trials(tmp_path / "pairs.jsonl")[0].case.planner == "dataset-graph"
+    assert read_trials(tmp_path / "pairs.jsonl")[0].case.choice.planner == "dataset-graph"
 
 
 def test_a_peer_without_recordings_is_told_where_they_come_from(tmp_path, capsys):

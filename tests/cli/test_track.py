@@ -18,7 +18,7 @@ def test_a_tracker_follows_the_centres_and_the_record_names_it(tmp_path, capsys)
     assert "| all (5) | 100.0 %" in printed
     assert "falls per 1000 steps" in printed
     trials = read_trials(tmp_path / "track.jsonl")
-    assert {(trial.case.tracker, trial.case.reference) for trial in trials} == {("awr", "centres")}
+    assert {(trial.case.choice.tracker, trial.case.reference) for trial in trials} == {("awr", "centres")}
     assert track(tmp_path, "--tracker", "awr") == 0
     assert "5 of 5 trials were there already" in capsys.readouterr().out
     assert track(tmp_path, "--look", "2") == 0

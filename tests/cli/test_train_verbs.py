@@ -4,14 +4,13 @@ import numpy as np
 import pytest
 from tiny import PARAMS, make_episodes
 
-from chronoforest import load_planner
+from chronoforest import TrainOptions, load_planner, train_preset
 from chronoforest.cli import main
 from chronoforest.data.episodes import flat_arrays, write_arrays
 from chronoforest.errors import BadCheckpoint
 from chronoforest.models import checkpoint, store
 from chronoforest.models.sampler import SamplerParams
 from chronoforest.planning.planner import MaxRounds
-from chronoforest.planning.variants import PlannerParams
 from chronoforest.presets.named import PRESETS, Preset
 from chronoforest.types import Problem
 
@@ -23,7 +22,7 @@ OTHER = "other-v0"
 def presets():
     """Two presets with tiny models, as long as this module runs."""
     for name in (NAME, OTHER):
-        PRESETS[name] = Preset(name, PARAMS, SamplerParams(num_steps=4), PlannerParams(stride=2))
+        PRESETS[name] = Preset(name, PARAMS, SamplerParams(num_steps=4))
     yield
     for name in (NAME, OTHER):
         del PRESETS[name]
@@ -58,6 +57,16 @@ def test_train_all_makes_weights_that_plan(trained):
     assert result.preset == NAME
     assert result.complete == (not result.unmet)
     assert result.routes[0].path[0].tolist() == [3.0, 3.0]
+
+
+def test_the_library_trains_what_the_verbs_do_and_tells_its_progress(trained, data, tmp_path):
+    seen = []
+    options = TrainOptions(NAME, data=data, out=tmp_path, device="cpu", steps=4, batch=8)
+    (model,) = train_preset(options, ("distance",), lambda kind, progress: seen.append((kind, progress.step)))
+    assert seen == [("distance", 4)]
+    assert model.path == store.model_path(tmp_path, "distance")
+    tensors = [checkpoint.read(folder / model.path.name, "distance")[0] for folder in (tmp_path, trained)]
+    assert all(np.array_equal(tensor, tensors[1][name]) for name, tensor in tensors[0].items())
 
 
 @pytest.mark.parametrize("verb", ["density", "distance", "tracker"])

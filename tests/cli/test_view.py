@@ -11,9 +11,9 @@ def opened(monkeypatch):
     monkeypatch.setattr("webbrowser.open", pages.append)
     monkeypatch.setattr("chronoforest.presets.loading.load_planner", lambda name, **options: make_planner())
 
-    def serve(stage, listener, on_ready):
+    def serve(served, listener, on_ready):
         with listener:
-            on_ready(f"http://127.0.0.1:{listener.getsockname()[1]}/ for {', '.join(stage.planners)}")
+            on_ready(f"http://127.0.0.1:{listener.getsockname()[1]}/ for {', '.join(served.planners)}")
 
     monkeypatch.setattr("chronoforest.view.server.serve", serve)
     return pages

@@ -9,14 +9,8 @@ from safetensors.torch import load_file
 from tiny_ant import SAC
 
 from chronoforest.collect.expert import load_expert
-from chronoforest.collect.locomotion import (
-    ExpertParams,
-    Learner,
-    Run,
-    SeedFigures,
-    steadiest,
-    train_expert,
-)
+from chronoforest.collect.locomotion import ExpertParams, ExpertRun, Learner, train_expert
+from chronoforest.collect.steadiness import SeedFigures, steadiest
 from chronoforest.errors import BadCheckpoint, InvalidParameter
 from chronoforest.models import checkpoint
 
@@ -37,7 +31,7 @@ CPU = torch.device("cpu")
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
     folder, reports = tmp_path_factory.mktemp("expert"), []
-    chosen, figures = train_expert(PARAMS, Run(folder, CPU, 1, on_report=reports.append))
+    chosen, figures = train_expert(PARAMS, ExpertRun(folder, CPU, 1, on_report=reports.append))
     return folder, chosen, figures, reports
 
 
@@ -65,7 +59,7 @@ def test_the_card_shows_command_and_figures(finished):
 
 def test_the_same_seed_gives_the_same_expert_with_any_number_of_workers(finished, tmp_path):
     folder, chosen, figures, _ = finished
-    assert train_expert(PARAMS, Run(tmp_path, CPU, 2)) == (chosen, figures)
+    assert train_expert(PARAMS, ExpertRun(tmp_path, CPU, 2)) == (chosen, figures)
     before, after = (load_file(path / "training.safetensors") for path in (folder, tmp_path))
     for name, tensor in before.items():
         torch.testing.assert_close(after[name], tensor, rtol=0, atol=0)
@@ -81,7 +75,7 @@ def stopped(tmp_path_factory):
             os.kill(os.getpid(), signal.SIGTERM)
 
     with pytest.raises(KeyboardInterrupt):
-        train_expert(PARAMS, Run(folder, CPU, 1, on_report=stop))
+        train_expert(PARAMS, ExpertRun(folder, CPU, 1, on_report=stop))
     return folder
 
 
@@ -103,7 +97,7 @@ def test_resume_continues_where_the_run_stopped(stopped, tmp_path):
     before = np.fromfile(folder / "replay.f32", dtype=np.float32)
     with (folder / "replay.f32").open("ab") as file:
         file.write(b"what a killed run had begun to add")
-    run = Run(folder, CPU, 1, is_resumed=True, on_report=lambda report: steps.append(report.step))
+    run = ExpertRun(folder, CPU, 1, is_resumed=True, on_report=lambda report: steps.append(report.step))
     train_expert(PARAMS, run)
     assert steps == list(range(22, 31, 2))
     after = np.fromfile(folder / "replay.f32", dtype=np.float32)
@@ -114,7 +108,7 @@ def test_resume_continues_where_the_run_stopped(stopped, tmp_path):
 
 
 def test_what_is_restored_is_what_was_saved(stopped, tmp_path):
-    learner = Learner(PARAMS, Run(copied(stopped, tmp_path), CPU, 1))
+    learner = Learner(PARAMS, ExpertRun(copied(stopped, tmp_path), CPU, 1))
     learner.resume()
     saved = load_file(tmp_path / "training.safetensors")
     for name, tensor in learner.training._state().items():
@@ -128,18 +122,18 @@ def test_a_short_replay_is_refused(stopped, tmp_path):
     folder = copied(stopped, tmp_path)
     (folder / "replay.f32").write_bytes(b"\0" * 400)
     with pytest.raises(BadCheckpoint, match=r"holds 100 of the 2720 numbers"):
-        Learner(PARAMS, Run(folder, CPU, 1)).resume()
+        Learner(PARAMS, ExpertRun(folder, CPU, 1)).resume()
 
 
 def test_another_runs_save_is_refused(stopped, tmp_path):
     folder = copied(stopped, tmp_path)
     other = ExpertParams(**{**vars(PARAMS), "batch": 9})
     with pytest.raises(BadCheckpoint, match="batch = 8, this run has 9"):
-        Learner(other, Run(folder, CPU, 1)).resume()
+        Learner(other, ExpertRun(folder, CPU, 1)).resume()
 
 
 def test_resume_without_a_save_starts_anew(tmp_path):
-    learner = Learner(PARAMS, Run(tmp_path, CPU, 1))
+    learner = Learner(PARAMS, ExpertRun(tmp_path, CPU, 1))
     learner.resume()
     assert learner.tick == 0
 

@@ -5,15 +5,9 @@ import pytest
 from tiny_ant import write_ant_expert
 
 from chronoforest.collect import stitch
-from chronoforest.collect.stitch import (
-    PointExpert,
-    Recipe,
-    expert_for,
-    generate,
-    oracle,
-    record_episode,
-    stitch_goals,
-)
+from chronoforest.collect.expert import PointExpert, expert_for
+from chronoforest.collect.oracle import oracle, stitch_goals
+from chronoforest.collect.stitch import Recipe, generate, record_episode
 from chronoforest.data.episodes import load
 from chronoforest.envs.mazes import maze
 from chronoforest.envs.tasks import MAZES, make_env, seeded_reset

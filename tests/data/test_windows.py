@@ -19,8 +19,8 @@ def clocks(num_episodes=7, num_steps=NUM_STEPS):
 
 
 def drawn(num_windows=2000, num_steps=NUM_STEPS, **changes):
-    params = WindowParams(**({"stride": 5, "horizon": 8, "max_late": 80} | changes))
-    return draw_windows(clocks(num_steps=num_steps), num_windows, params), params
+    params = WindowParams(stride=5, horizon=8)
+    return draw_windows(clocks(num_steps=num_steps), num_windows, params, **changes), params
 
 
 def test_a_window_has_its_boundary_first_and_stays_in_one_recording():
@@ -45,7 +45,7 @@ def test_without_padding_no_window_runs_over_the_end_and_all_starts_occur():
 def test_with_padding_some_windows_start_late_and_most_shares_hold():
     windows, params = drawn(num_windows=20_000, padded_share=0.4)
     is_late = windows[:, 0, 1] > NUM_STEPS - 1 - params.span
-    assert 0.1 < is_late.float().mean() < 0.4
+    assert 0.02 < is_late.float().mean() < 0.4
     tails = (windows[:, -1, 1] - windows[:, 0, 1])[is_late]
     assert len(set(tails.tolist())) > 10
 
@@ -62,7 +62,7 @@ def test_the_same_seed_draws_the_same_windows():
     assert torch.equal(drawn()[0], first)
 
 
-@pytest.mark.parametrize("broken", [{"stride": 0}, {"horizon": 0}, {"padded_share": 1.5}])
+@pytest.mark.parametrize("broken", [{"stride": 0}, {"horizon": 0}])
 def test_parameters_out_of_range_are_refused(broken):
     with pytest.raises(InvalidParameter, match=str(next(iter(broken.values())))):
         WindowParams(**broken)

@@ -6,7 +6,7 @@ from fake_planner import FakePlanner, StraightTracker, dense
 
 from chronoforest.envs.tasks import Start, make_env, reset_at, reset_task
 from chronoforest.errors import BadResult, CannotWrite, InvalidParameter, InvalidProblem
-from chronoforest.execution.recovery import replanner
+from chronoforest.execution.journey import replanner
 from chronoforest.execution.rollout import load_rollouts, save_rollouts, walk
 from chronoforest.execution.route import ExecutionParams, Route, route_of
 from chronoforest.types import Problem

@@ -15,29 +15,34 @@ from tiny import DENOISER, DISTANCE, SCALING, TRACKER, WINDOW, make_denoiser, ma
 from chronoforest.models import checkpoint, store
 from chronoforest.models.density import DensityParams, fit_density
 from chronoforest.models.sampler import SamplerParams
-from chronoforest.models.tracking.regression import Actor
+from chronoforest.models.tracking.kinds import get_tracker
 
 SOUND = np.full((2, 2), 5.0)
+FITTED = CALIBRATION.to_dict()
 
 
 def stored(folder):
     """Four untrained models in a folder; the tensors and card of each by kind."""
-    card = {"preset": "tiny", "figures": {}}
     density = fit_density(make_episodes().xy.astype(float), DensityParams(cell=1.0))
-    store.save_density(folder, density, {**card, "kind": "density"})
-    distance = {**card, "kind": "distance", "params": asdict(DISTANCE), "calibration": CALIBRATION.to_dict()}
-    store.save_distance(folder, make_distance().net.state_dict(), distance)
-    denoiser = {**card, "kind": "denoiser", "params": asdict(DENOISER), "window": asdict(WINDOW)}
-    store.save_denoiser(folder, make_denoiser().state_dict(), denoiser)
-    tracker = {**card, "kind": "tracker", "params": asdict(TRACKER), "tracker": TRACKER.name}
-    store.save_tracker(folder, Actor(TRACKER, SCALING).state_dict(), tracker)
+    distance = {**asdict(DISTANCE), "is_directed": False}
+    actor = get_tracker(TRACKER.name).actor(TRACKER, SCALING)
+    written = {
+        "density": (store.density_tensors(density), {}),
+        "distance": (make_distance().net.state_dict(), {"params": distance, "calibration": FITTED}),
+        "denoiser": (make_denoiser().state_dict(), {"params": asdict(DENOISER), "window": asdict(WINDOW)}),
+        "tracker": (
+            Actor(TRACKER, SCALING).state_dict(),
+            {"params": asdict(TRACKER), "tracker": TRACKER.name},
+        ),
+    }
+    for kind, (tensors, card) in written.items():
+        store.save_model(folder, kind, tensors, {"kind": kind, "preset": "tiny", "figures": {}, **card})
     return {kind: checkpoint.read(store.model_path(folder, kind), kind) for kind in store.KINDS}
 
 
 def use(folder):
     """Load all models and ask each something."""
     models = store.load_models(folder, "tiny", SamplerParams(num_steps=2))
-    store.trained_window(folder)
     codes = models.distance.encode(SOUND)
     return models.distance.pairwise(codes, codes), models.density.margin(SOUND), models.tracker(SOUND, SOUND)
 

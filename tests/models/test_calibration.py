@@ -4,6 +4,7 @@ from fakes import SPEED, EuclideanDistance
 
 from chronoforest.errors import InvalidParameter
 from chronoforest.models.calibration import (
+    COVERAGE,
     CalibrationParams,
     calibrate,
     covering_alpha,
@@ -12,7 +13,8 @@ from chronoforest.models.calibration import (
     rank_correlation,
 )
 
-PARAMS = CalibrationParams(num_pairs=4000)
+PARAMS = CalibrationParams()
+JUMP = 1.5
 
 
 def noisy_clock(seed=0, count=20_000, scale=1.0, spread=0.1):
@@ -34,10 +36,9 @@ def straight_walks(num_episodes=50, num_steps=100):
 @pytest.mark.parametrize("coverage", [0.8, 0.95])
 @pytest.mark.parametrize("scale", [0.9, 1.0, 1.3])
 def test_the_inflated_distance_covers_the_wanted_share_of_far_costs(coverage, scale):
-    params = CalibrationParams(coverage=coverage)
-    fitted = calibrate(*noisy_clock(scale=scale, spread=0.15), params)
+    fitted = calibrate(*noisy_clock(scale=scale, spread=0.15), PARAMS, coverage)
     predicted, steps = noisy_clock(seed=1, scale=scale, spread=0.15)
-    is_far = predicted > params.local_window
+    is_far = predicted > PARAMS.local_window
     covered = steps[is_far] <= fitted.local_scale * fitted.inflate(predicted[is_far]) + 1e-9
     assert covered.mean() == pytest.approx(coverage, abs=0.02)
 
@@ -70,7 +71,7 @@ def test_local_errors_rise_and_bound_the_wanted_share():
     assert errors == sorted(errors)
     for gap, error in fitted.local_error:
         inside = np.abs(fitted.local_scale * predicted - steps)[predicted <= gap]
-        assert (inside <= error).mean() > PARAMS.coverage - 0.04
+        assert (inside <= error).mean() > COVERAGE - 0.04
 
 
 def test_alpha_is_never_negative_and_just_covers():
@@ -82,8 +83,8 @@ def test_alpha_is_never_negative_and_just_covers():
 
 def test_pairs_come_from_the_moving_part_of_recordings():
     """On straight walks the steps between two places are their distance; parked time would break that."""
-    pairs = draw_step_pairs(straight_walks(), PARAMS)
-    assert len(pairs.steps) > 0.9 * PARAMS.num_pairs
+    pairs = draw_step_pairs(straight_walks(), PARAMS, JUMP, num_pairs=4000)
+    assert len(pairs.steps) > 0.9 * 4000
     assert pairs.steps.min() >= 1
     way = np.linalg.norm(pairs.source - pairs.target, axis=1) / SPEED
     np.testing.assert_allclose(pairs.steps, way, atol=1e-6)
@@ -93,19 +94,19 @@ def test_pairs_come_from_the_moving_part_of_recordings():
 def test_pairs_across_a_jump_are_left_out():
     walks = straight_walks()
     walks[:, 40:] += [50.0, 0.0]
-    pairs = draw_step_pairs(walks, PARAMS)
+    pairs = draw_step_pairs(walks, PARAMS, JUMP)
     assert np.linalg.norm(pairs.source - pairs.target, axis=1).max() < 10.0
     assert len(pairs.steps) > 0
 
 
 def test_recordings_that_never_move_give_a_calibration_all_the_same():
-    pairs = draw_step_pairs(np.zeros((5, 30, 2)), PARAMS)
+    pairs = draw_step_pairs(np.zeros((5, 30, 2)), PARAMS, JUMP)
     fitted = calibrate(predict(EuclideanDistance(), pairs), pairs.steps, PARAMS)
     assert fitted.alpha >= 0
 
 
 def test_pairs_are_the_same_for_the_same_seed():
-    first, again = (draw_step_pairs(straight_walks(), PARAMS) for _ in range(2))
+    first, again = (draw_step_pairs(straight_walks(), PARAMS, JUMP) for _ in range(2))
     np.testing.assert_array_equal(first.source, again.source)
 
 
@@ -115,7 +116,7 @@ def test_rank_correlation_sees_order_not_scale():
     assert rank_correlation(values, -values) == pytest.approx(-1.0)
 
 
-@pytest.mark.parametrize("coverage", [0.0, 1.0])
-def test_a_coverage_out_of_range_is_refused(coverage):
-    with pytest.raises(InvalidParameter, match=str(coverage)):
-        CalibrationParams(coverage=coverage)
+@pytest.mark.parametrize("broken", [{"local_window": -2.0}, {"arrival_radius": -3.0}])
+def test_parameters_out_of_range_are_refused(broken):
+    with pytest.raises(InvalidParameter, match=str(next(iter(broken.values())))):
+        CalibrationParams(**broken)

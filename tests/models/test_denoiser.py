@@ -1,6 +1,6 @@
 import pytest
 import torch
-from tiny import DENOISER, WINDOW, make_denoiser
+from tiny import WINDOW, make_denoiser
 
 from chronoforest.data.windows import WindowParams
 from chronoforest.errors import InvalidParameter
@@ -11,6 +11,7 @@ from chronoforest.models.denoiser import (
     denoising_loss,
     draw_batch,
     mirror,
+    num_tokens,
     to_tokens,
     to_window,
 )
@@ -29,29 +30,29 @@ def clocks():
     return torch.stack(index, dim=-1).float()
 
 
-def drawn(mix, num_rows=400, **changes):
-    window = WindowParams(**({"stride": 2, "horizon": 8, "padded_share": 0.0} | changes))
-    tokens, levels = draw_batch(clocks(), num_rows, window, DENOISER, mix)
+def drawn(mix, num_rows=400):
+    window = WindowParams(stride=1, horizon=20)
+    tokens, levels = draw_batch(clocks(), num_rows, window, mix)
     return tokens, levels, window
 
 
 def test_tokens_turn_back_into_the_window_they_came_from():
     window = torch.randn(7, 1 + WINDOW.horizon, 2)
-    assert torch.equal(to_window(to_tokens(window, 4), 4), window)
+    assert torch.equal(to_window(to_tokens(window)), window)
 
 
 def test_the_boundary_token_repeats_the_boundary_frame():
     window = torch.randn(7, 1 + WINDOW.horizon, 2)
-    tokens = to_tokens(window, 4)
-    assert tokens.shape == (7, DENOISER.num_tokens(WINDOW.horizon), 8)
-    assert torch.equal(tokens[:, 0].reshape(7, 4, 2), window[:, :1].expand(7, 4, 2))
+    tokens = to_tokens(window)
+    assert tokens.shape == (7, num_tokens(WINDOW.horizon), 20)
+    assert torch.equal(tokens[:, 0].reshape(7, 10, 2), window[:, :1].expand(7, 10, 2))
 
 
 def test_mirroring_reverses_the_frames_and_twice_is_the_identity():
-    tokens = torch.randn(7, 3, 8)
+    tokens = torch.randn(7, 3, 20)
     frames = tokens.reshape(7, -1, 2)
-    assert torch.equal(mirror(tokens, 2).reshape(7, -1, 2), frames.flip(1))
-    assert torch.equal(mirror(mirror(tokens, 2), 2), tokens)
+    assert torch.equal(mirror(tokens).reshape(7, -1, 2), frames.flip(1))
+    assert torch.equal(mirror(mirror(tokens)), tokens)
 
 
 def test_a_leaving_window_has_a_clean_first_token_and_one_level_for_the_rest():
@@ -63,12 +64,12 @@ def test_a_leaving_window_has_a_clean_first_token_and_one_level_for_the_rest():
 
 def test_an_arriving_window_is_a_recording_that_ends_at_its_clean_last_token():
     """Time runs forward in it, as in every recording, and it may be padded in front."""
-    tokens, levels, window = drawn(LevelMix(0.0, 0.0, 1.0), padded_share=0.5)
+    tokens, levels, window = drawn(LevelMix(0.0, 0.0, 1.0))
     assert (levels[:, -1] == 0).all()
     assert (levels[:, :-1] == levels[:, :1]).all()
     frames = tokens.reshape(len(tokens), -1, 2)
     boundary, steps = frames[:, -1], frames[:, : window.horizon, 1]
-    assert (frames[:, -4:] == boundary[:, None]).all()
+    assert (frames[:, -10:] == boundary[:, None]).all()
     assert (steps.diff(dim=1) >= 0).all()
     wanted = boundary[:, 1:] - window.stride * torch.arange(window.horizon, 0, -1)
     assert torch.equal(steps, wanted.clamp(min=0))
@@ -99,14 +100,14 @@ def test_a_batch_too_small_for_every_pattern_is_drawn_all_the_same():
 
 
 def test_no_windows_make_no_tokens_and_back():
-    nothing = to_tokens(torch.zeros(0, 9, 2), 4)
-    assert nothing.shape == mirror(nothing, 2).shape == (0, 3, 8)
-    assert to_window(nothing, 4).shape == (0, 9, 2)
+    nothing = to_tokens(torch.zeros(0, 21, 2))
+    assert nothing.shape == mirror(nothing).shape == (0, 3, 20)
+    assert to_window(nothing).shape == (0, 21, 2)
 
 
 def test_the_network_keeps_the_shape_and_is_not_causal():
     net = make_denoiser().eval()
-    tokens = torch.randn(2, 3, 8, requires_grad=True)
+    tokens = torch.randn(2, 3, 20, requires_grad=True)
     clean = net(tokens, torch.full((2, 3), 500))
     assert clean.shape == tokens.shape
     (first,) = torch.autograd.grad(clean[0, 0].sum(), tokens)
@@ -116,7 +117,7 @@ def test_the_network_keeps_the_shape_and_is_not_causal():
 
 def test_the_network_sees_levels_and_positions():
     net = make_denoiser().eval()
-    tokens = torch.randn(1, 3, 8).expand(2, 3, 8)
+    tokens = torch.randn(1, 3, 20).expand(2, 3, 20)
     levels = torch.tensor([[0, 500, 500], [0, 500, 900]])
     one, other = net(tokens, levels)
     assert not torch.allclose(one, other)
@@ -138,7 +139,7 @@ def test_errors_on_clean_tokens_do_not_count():
 
 
 def test_weights_are_the_clipped_signal_to_noise_ratio():
-    tokens = torch.zeros(1, 3, 8)
+    tokens = torch.zeros(1, 3, 20)
     signal = schedule.signal_table()
     for level in (1, 300, 900):
         levels = torch.tensor([[0, level, level]])
@@ -149,8 +150,8 @@ def test_weights_are_the_clipped_signal_to_noise_ratio():
 @pytest.mark.parametrize(
     "broken",
     [
-        lambda: DenoiserParams(width=30, num_heads=8),
-        lambda: DENOISER.num_tokens(9),
+        lambda: DenoiserParams(width=30),
+        lambda: num_tokens(9),
         lambda: LevelMix(0.8, 0.4, 0.0),
         lambda: LevelMix(-0.1, 0.4, 0.0),
     ],

@@ -2,9 +2,10 @@ import numpy as np
 import pytest
 
 from chronoforest.errors import BadCheckpoint, BadDataset, InvalidParameter
-from chronoforest.models.density import DensityParams, GridDensity, fit_density, jump_starts
+from chronoforest.models.density import STEP_QUANTILE, DensityParams, GridDensity, fit_density, jump_starts
 
 PARAMS = DensityParams()
+JUMP = 1.5
 
 
 def walks(num_episodes=400, num_steps=50, seed=0):
@@ -66,21 +67,21 @@ def test_any_leading_shape_is_kept():
 
 
 def test_a_fitted_support_holds_the_data_and_not_much_more():
-    density = fit_density(walks(), PARAMS)
+    density = fit_density(walks(), PARAMS, JUMP)
     assert (density.margin(walks()) > 0).mean() > 0.999
     beyond = np.array([[-2.0, 5.0], [12.0, 5.0], [5.0, -2.0], [5.0, 12.0]])
     assert (density.margin(beyond) < -0.5).all()
 
 
 def test_the_fitted_density_integrates_to_one():
-    density = fit_density(walks(), PARAMS)
+    density = fit_density(walks(), PARAMS, JUMP)
     assert np.exp(density.log_table).sum() * density.cell**2 == pytest.approx(1.0, rel=0.02)
 
 
 def test_the_density_is_higher_where_more_recordings_went():
     tracks = walks()
     tracks[:, :, 0] *= tracks[:, :, 0] / 10
-    density = fit_density(tracks, PARAMS)
+    density = fit_density(tracks, PARAMS, JUMP)
     crowded, lonely = density.log_density(np.array([[0.5, 5.0], [9.0, 5.0]]))
     assert crowded > lonely + 0.5
 
@@ -88,14 +89,14 @@ def test_the_density_is_higher_where_more_recordings_went():
 def test_the_step_length_is_one_that_hardly_any_walk_exceeded_and_jumps_do_not_count():
     tracks = with_portal(walks())
     hops = np.linalg.norm(np.diff(tracks, axis=1), axis=-1)
-    step_length = fit_density(tracks, PARAMS).step_length
-    walked = hops[hops <= PARAMS.jump]
-    assert step_length <= PARAMS.jump < hops.max()
-    assert (walked <= step_length).mean() == pytest.approx(PARAMS.step_quantile, abs=1e-3)
+    step_length = fit_density(tracks, PARAMS, JUMP).step_length
+    walked = hops[hops <= JUMP]
+    assert step_length <= JUMP < hops.max()
+    assert (walked <= step_length).mean() == pytest.approx(STEP_QUANTILE, abs=1e-3)
 
 
 def test_places_around_a_jump_are_unsupported():
-    plain, portal = (fit_density(tracks, PARAMS) for tracks in (walks(), with_portal(walks())))
+    plain, portal = (fit_density(tracks, PARAMS, JUMP) for tracks in (walks(), with_portal(walks())))
     angle = np.linspace(0, 2 * np.pi, 20)
     circle = np.stack([np.cos(angle), np.sin(angle)], axis=1)
     near = 5.0 + (PARAMS.hazard_radius - 0.15) * circle
@@ -115,7 +116,7 @@ def test_tables_of_different_shapes_are_refused():
         GridDensity(np.zeros(2), 0.1, np.zeros((3, 4)), np.ones((4, 3), dtype=bool), 0.2)
 
 
-@pytest.mark.parametrize("broken", [{"cell": 0.0}, {"bandwidth": -1.0}, {"support_quantile": 1.0}])
+@pytest.mark.parametrize("broken", [{"cell": 0.0}, {"bandwidth": -1.0}, {"cell": -2.0}])
 def test_parameters_out_of_range_are_refused(broken):
     with pytest.raises(InvalidParameter, match=str(next(iter(broken.values())))):
         DensityParams(**broken)
@@ -124,21 +125,22 @@ def test_parameters_out_of_range_are_refused(broken):
 def test_a_table_that_would_not_fit_in_memory_is_refused():
     tracks = np.array([[[0.0, 0.0], [1.0, 1.0], [1e6, 1e6]]])
     with pytest.raises(BadDataset, match=r"cells of 0\.1 units is too large"):
-        fit_density(tracks, DensityParams())
+        fit_density(tracks, PARAMS, JUMP)
 
 
-def one_way_lane(num_headings):
+def one_way_lane(heading_steps):
     """Drives east along y = 0 and, above x = 10, north along x = 10."""
     rng = np.random.default_rng(0)
     east = np.stack([np.linspace(0, 10, 41), np.zeros(41)], axis=1)
     north = np.stack([np.full(41, 10.0), np.linspace(0, 10, 41)], axis=1)
     tracks = np.concatenate([np.tile(east, (30, 1, 1)), np.tile(north, (30, 1, 1))])
     tracks = tracks + rng.normal(0, 0.03, tracks.shape)
-    return fit_density(tracks, DensityParams(num_headings=num_headings, heading_steps=2))
+    return fit_density(tracks, PARAMS, JUMP, heading_steps)
 
 
 def test_only_directions_that_were_recorded_are_followed():
-    density = one_way_lane(8)
+    density = one_way_lane(2)
+    assert density.is_one_way
     places = np.array([[5.0, 0.0], [5.0, 0.0], [5.0, 0.0], [10.0, 5.0], [10.0, 5.0], [50.0, 0.0]])
     moves = np.array([[1.0, 0.0], [-1.0, 0.0], [1.0, 0.6], [0.0, 1.0], [0.0, -1.0], [1.0, 0.0]])
     assert density.follows(places, moves).tolist() == [True, False, True, True, False, False]
@@ -147,6 +149,7 @@ def test_only_directions_that_were_recorded_are_followed():
 
 def test_without_a_table_every_direction_is_followed():
     density = one_way_lane(0)
+    assert not density.is_one_way
     assert density.headings is None
     assert density.follows(np.zeros((2, 3, 2)), -np.ones(2)).shape == (2, 3)
     assert density.follows(np.zeros((2, 3, 2)), -np.ones(2)).all()

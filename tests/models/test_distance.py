@@ -10,6 +10,7 @@ from tiny import DISTANCE, SCALING, make_distance
 from chronoforest.data.goals import Transitions
 from chronoforest.errors import InvalidParameter
 from chronoforest.models.distance import (
+    LATENT,
     DistanceLearner,
     DistanceParams,
     TemporalDistance,
@@ -129,7 +130,7 @@ def test_downhill_is_the_direction_that_lowers_the_distance_fastest(is_directed,
 def test_codes_hold_two_twins_and_a_role_for_each_end(is_directed):
     net = make_distance(is_directed).net
     codes = net.encode(torch.zeros(5, 2))
-    assert codes.shape == (5, 2, 2 if is_directed else 1, DISTANCE.latent)
+    assert codes.shape == (5, 2, 2 if is_directed else 1, LATENT)
     assert not torch.allclose(codes[:, 0], codes[:, 1])
 
 
@@ -151,12 +152,12 @@ def line_batch(count=256, length=10):
     return Transitions(at(state), at(state + 1), at(torch.ones(count)), at(goal), state == goal)
 
 
-@pytest.mark.parametrize("averages_luck", [False, True])
+@pytest.mark.parametrize("has_action_values", [False, True])
 @either
-def test_learning_lowers_the_loss_and_moves_only_what_is_trained(averages_luck, is_directed):
+def test_learning_lowers_the_loss_and_moves_only_what_is_trained(has_action_values, is_directed):
     torch.manual_seed(0)
-    params = replace(DISTANCE, averages_luck=averages_luck, is_directed=is_directed, discount=0.9)
-    learner = DistanceLearner(params, SCALING)
+    params = replace(DISTANCE, has_action_values=has_action_values, discount=0.9)
+    learner = DistanceLearner(params, SCALING, is_directed)
     averages = [average for _, average in learner.averages()]
     before = [parameter.clone() for average in averages for parameter in average.parameters()]
     optimizer = torch.optim.Adam([p for p in learner.parameters() if p.requires_grad], lr=3e-3)

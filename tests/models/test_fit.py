@@ -5,7 +5,8 @@ from tiny import PARAMS, make_episodes
 
 from chronoforest.errors import BadCheckpoint, InvalidParameter
 from chronoforest.models import checkpoint, store
-from chronoforest.models.fit import FITS, Recordings, Run
+from chronoforest.models.fit import FITS
+from chronoforest.models.runs import Recordings, TrainingRun
 
 CPU = torch.device("cpu")
 LEARNED = ("distance", "denoiser", "tracker")
@@ -32,7 +33,9 @@ def recordings():
 def trained(tmp_path_factory, recordings):
     """A folder with all four models, and the figures each fit returned."""
     folder = tmp_path_factory.mktemp("weights")
-    return folder, {kind: fit(recordings, PARAMS, Run(folder, "tiny", CPU)) for kind, fit in FITS.items()}
+    return folder, {
+        kind: fit(recordings, PARAMS, TrainingRun(folder, "tiny", CPU)) for kind, fit in FITS.items()
+    }
 
 
 def tensors_of(folder, kind):
@@ -55,7 +58,9 @@ def with_density(folder, trained):
 def test_the_papers_distance_lies_beside_the_presets_own(tmp_path, recordings):
     params = PARAMS.with_distance("paper")
     assert (params.distance.discount, params.distance.num_features) == (0.99, 0)
-    FITS["distance"](recordings, params, Run(tmp_path, "tiny", CPU, files={"distance": "distance-paper"}))
+    FITS["distance"](
+        recordings, params, TrainingRun(tmp_path, "tiny", CPU, files={"distance": "distance-paper"})
+    )
     assert store.files_of(tmp_path, "distance") == ["distance-paper"]
     assert store.load_distance(tmp_path, file="distance-paper")[0].net.params == params.distance
     with pytest.raises(InvalidParameter, match="unknown distance recipe 'best'; available: own, paper"):
@@ -74,7 +79,7 @@ def test_each_model_is_stored_with_its_figures(kind, trained):
 def test_the_same_seed_learns_the_same_weights(kind, trained, recordings, tmp_path):
     folder = with_density(tmp_path, trained[0])
     torch.manual_seed(99)
-    figures = FITS[kind](recordings, PARAMS, Run(folder, "tiny", CPU))
+    figures = FITS[kind](recordings, PARAMS, TrainingRun(folder, "tiny", CPU))
     assert figures == trained[1][kind]
     assert_same_weights(folder, trained[0], kind)
 
@@ -93,9 +98,9 @@ def test_an_interrupted_training_is_resumed_to_the_same_weights(
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        FITS[kind](recordings, PARAMS, Run(folder, "tiny", CPU, on_progress=interrupt))
+        FITS[kind](recordings, PARAMS, TrainingRun(folder, "tiny", CPU, on_progress=interrupt))
     assert not store.model_path(folder, kind).exists()
-    figures = FITS[kind](recordings, PARAMS, Run(folder, "tiny", CPU, is_resumed=True))
+    figures = FITS[kind](recordings, PARAMS, TrainingRun(folder, "tiny", CPU, is_resumed=True))
     assert figures == trained[1][kind]
     assert_same_weights(folder, trained[0], kind)
 
@@ -103,18 +108,19 @@ def test_an_interrupted_training_is_resumed_to_the_same_weights(
 def test_resuming_a_finished_training_trains_nothing_more(trained, recordings):
     folder, figures = trained
     assert (
-        FITS["distance"](recordings, PARAMS, Run(folder, "tiny", CPU, is_resumed=True)) == figures["distance"]
+        FITS["distance"](recordings, PARAMS, TrainingRun(folder, "tiny", CPU, is_resumed=True))
+        == figures["distance"]
     )
 
 
 def test_resuming_on_other_recordings_is_refused(trained):
     others = Recordings(make_episodes(seed=5), make_episodes(seed=1))
     with pytest.raises(BadCheckpoint, match="data = "):
-        FITS["distance"](others, PARAMS, Run(trained[0], "tiny", CPU, is_resumed=True))
+        FITS["distance"](others, PARAMS, TrainingRun(trained[0], "tiny", CPU, is_resumed=True))
 
 
 def test_starting_from_finished_weights_is_recorded_and_changes_the_outcome(trained, recordings, tmp_path):
-    FITS["tracker"](recordings, PARAMS, Run(tmp_path, "tiny", CPU, init=trained[0]))
+    FITS["tracker"](recordings, PARAMS, TrainingRun(tmp_path, "tiny", CPU, init=trained[0]))
     card = checkpoint.read(store.model_path(tmp_path, "tracker"), "tracker")[1]
     assert card["started_from"]["data"] == recordings.train.fingerprint
     mine, first = (tensors_of(folder, "tracker")["body.0.weight"] for folder in (tmp_path, trained[0]))
@@ -124,6 +130,6 @@ def test_starting_from_finished_weights_is_recorded_and_changes_the_outcome(trai
 def test_a_denoiser_without_a_density_is_refused_before_it_trains(recordings, tmp_path):
     reports = []
     with pytest.raises(BadCheckpoint, match=r"no checkpoint at .*density"):
-        FITS["denoiser"](recordings, PARAMS, Run(tmp_path, "tiny", CPU, on_progress=reports.append))
+        FITS["denoiser"](recordings, PARAMS, TrainingRun(tmp_path, "tiny", CPU, on_progress=reports.append))
     assert not reports
     assert list(tmp_path.iterdir()) == []

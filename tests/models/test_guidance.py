@@ -77,10 +77,10 @@ def test_the_rdf_term_pushes_the_tail_away_and_only_while_it_is_near():
 
 
 def test_the_step_grows_with_the_noise_up_to_its_bound():
-    steps = guidance.step_size(schedule.signal_table(), PARAMS)
+    steps = guidance.step_size(schedule.signal_table())
     assert steps[0] == 0
     assert (steps.diff() >= 0).all()
-    assert steps[-1] == PARAMS.largest_step
+    assert steps[-1] == guidance.LARGEST_STEP
 
 
 def window_and_pull(count=6, frames=8):
@@ -97,11 +97,12 @@ def test_unguided_rows_are_left_alone_by_all_terms():
     assert (moved[1::2].abs().sum(dim=(1, 2)) > 0).all()
 
 
-def test_the_ramp_moves_every_frame_in_proportion_and_the_sparse_form_the_tail_alone():
+def test_the_ramp_moves_every_frame_in_proportion_and_the_sparse_form_the_tail_alone(monkeypatch):
+    monkeypatch.setattr(guidance, "ANCHOR_WEIGHT", 0.0)
     window, direction = window_and_pull()
     scale = torch.full((6,), 3.0)
     ramp, sparse = (
-        guidance.correction(window, direction, scale, GuidanceParams(spread=spread, anchor_weight=0.0))
+        guidance.correction(window, direction, scale, GuidanceParams(spread=spread))
         for spread in ("ramp", "sparse")
     )
     torch.testing.assert_close(ramp[:, -1], sparse[:, -1])
@@ -121,7 +122,7 @@ def test_the_correction_is_the_gradient_of_the_weighted_scores_at_head_and_tail(
         return (
             scale * guidance.goal_score(tail, direction)
             + params.rdf_weight * guidance.rdf_score(tail, window[:, 0], params)
-            + params.anchor_weight * guidance.anchor_score(head, window[:, 0])
+            + guidance.ANCHOR_WEIGHT * guidance.anchor_score(head, window[:, 0])
         )
 
     torch.testing.assert_close(

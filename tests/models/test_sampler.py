@@ -26,7 +26,7 @@ class Homing:
 class Ideal(torch.nn.Module):
     """The perfect denoiser of frames that are independent normal numbers."""
 
-    params, horizon = DENOISER, WINDOW.horizon
+    params, window = DENOISER, WINDOW
 
     def __init__(self):
         super().__init__()

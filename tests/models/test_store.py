@@ -6,7 +6,8 @@ from tiny import DISTANCE, PARAMS, make_episodes
 from chronoforest.errors import BadCheckpoint
 from chronoforest.models import checkpoint, store
 from chronoforest.models.density import DensityParams, fit_density
-from chronoforest.models.fit import FITS, Recordings, Run
+from chronoforest.models.fit import FITS
+from chronoforest.models.runs import Recordings, TrainingRun
 from chronoforest.models.sampler import SamplerParams
 
 NAME = "tiny"
@@ -18,7 +19,7 @@ def trained(tmp_path_factory):
     folder = tmp_path_factory.mktemp("weights")
     recordings = Recordings(make_episodes(), make_episodes(seed=1))
     for fit in FITS.values():
-        fit(recordings, PARAMS, Run(folder, NAME, torch.device("cpu")))
+        fit(recordings, PARAMS, TrainingRun(folder, NAME, torch.device("cpu")))
     return folder
 
 
@@ -56,8 +57,8 @@ def test_loading_twice_gives_the_same_answers(trained):
 
 
 def test_a_density_survives_saving(tmp_path):
-    density = fit_density(make_episodes().xy.astype(float), DensityParams())
-    store.save_density(tmp_path, density, {"kind": "density", "preset": NAME})
+    density = fit_density(make_episodes().xy.astype(float), DensityParams(), jump=1.5)
+    store.save_model(tmp_path, "density", store.density_tensors(density), {"kind": "density", "preset": NAME})
     again = store.load_density(tmp_path)
     places = np.random.default_rng(0).uniform(-1, 11, (200, 2))
     np.testing.assert_array_equal(again.margin(places), density.margin(places))
@@ -67,8 +68,8 @@ def test_a_density_survives_saving(tmp_path):
 
 
 def test_a_density_keeps_its_headings(tmp_path):
-    density = fit_density(make_episodes().xy.astype(float), DensityParams(num_headings=8))
-    store.save_density(tmp_path, density, {"kind": "density", "preset": NAME})
+    density = fit_density(make_episodes().xy.astype(float), DensityParams(), jump=1.5, heading_steps=1)
+    store.save_model(tmp_path, "density", store.density_tensors(density), {"kind": "density", "preset": NAME})
     np.testing.assert_array_equal(store.load_density(tmp_path).headings, density.headings)
 
 
@@ -136,7 +137,7 @@ def test_a_density_without_one_of_its_tables_is_refused(name, folder):
     tensors, card = checkpoint.read(path, "density")
     del tensors[name]
     checkpoint.write(path, tensors, card)
-    with pytest.raises(BadCheckpoint, match=f"KeyError.'{name}'"):
+    with pytest.raises(BadCheckpoint, match=f"lacks '{name}'"):
         load(folder)
 
 
@@ -148,5 +149,32 @@ def test_cards_say_what_made_the_models(trained):
         assert card["figures"]
         assert {"command", "seconds", "device", "training"} <= card.keys()
     assert checkpoint.read(store.model_path(trained, "distance"), "distance")[1]["params"] == {
-        **DISTANCE.__dict__
+        **DISTANCE.__dict__,
+        "is_directed": False,
     }
+
+
+def test_cards_of_earlier_versions_are_understood(folder):
+    """What they name is called otherwise now, fixed, or follows from something else."""
+    old = {
+        "distance": {"averages_luck": True, "acts_by_moving": False, "state_dim": 2, "latent": 32},
+        "denoiser": {"frame_dim": 2, "frames_per_token": 10, "num_heads": 1, "feed_forward": 64},
+        "tracker": {"random_share": 0.3, "num_layers": 3, "expectile": 0.7, "largest_weight": 50.0},
+    }
+    for kind, names in old.items():
+        path = store.model_path(folder, kind)
+        tensors, card = checkpoint.read(path, kind)
+        params = {name: value for name, value in card["params"].items() if not name.startswith("has_")}
+        card["window"] = {**card.get("window", {}), "padded_share": 0.4, "max_late": 80}
+        checkpoint.write(path, tensors, {**card, "params": {**params, **names}})
+    models = load(folder)
+    assert models.distance.net.params == DISTANCE
+    assert models.sampler.net.window == PARAMS.window
+
+
+def test_a_denoiser_of_another_number_of_heads_is_refused(folder):
+    path = store.model_path(folder, "denoiser")
+    tensors, card = checkpoint.read(path, "denoiser")
+    checkpoint.write(path, tensors, {**card, "params": {**card["params"], "num_heads": 2}})
+    with pytest.raises(BadCheckpoint, match="width 16 has 1 heads now, it has 2"):
+        load(folder)

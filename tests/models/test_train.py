@@ -9,8 +9,9 @@ from torch import nn
 
 from chronoforest.errors import BadCheckpoint, InvalidParameter
 from chronoforest.models import checkpoint
-from chronoforest.models.train import Training, TrainParams, pick_device
+from chronoforest.models.train import LoopParams, Training, pick_device
 
+LOOP = LoopParams(**vars(TRAINING), warmup=5, clip=1.0)
 CPU = torch.device("cpu")
 
 
@@ -31,7 +32,7 @@ class Pupil(nn.Module):
         return (self.net(inputs)[:, 0] - inputs.sum(dim=1)).square().mean()
 
 
-def make_training(params=TRAINING, about=None, width=4):
+def make_training(params=LOOP, about=None, width=4):
     pupil = Pupil(width)
     return Training(
         pupil,
@@ -143,7 +144,7 @@ def test_running_checkpoints_are_written_while_it_trains(path, monkeypatch):
     clock = itertools.count()
     monkeypatch.setattr("time.monotonic", lambda: 10.0 * next(clock))
     saved = []
-    training = make_training(replace(TRAINING, checkpoint_seconds=15.0, num_steps=100))
+    training = make_training(replace(LOOP, checkpoint_seconds=15.0, num_steps=100))
     monkeypatch.setattr(training, "save", lambda path: saved.append(training.step_index))
     training.run(path)
     assert len(saved) > 2
@@ -162,7 +163,7 @@ def test_running_checkpoints_are_written_while_it_trains(path, monkeypatch):
 def test_a_run_with_another_setting_is_not_continued_and_the_setting_is_named(changes, named, path):
     make_training().run(path, until=3)
     with pytest.raises(BadCheckpoint, match=named):
-        make_training(replace(TRAINING, **changes)).resume(path)
+        make_training(replace(LOOP, **changes)).resume(path)
 
 
 @pytest.mark.parametrize("key", ["model", "data"])
@@ -175,7 +176,7 @@ def test_a_run_on_other_data_or_of_another_model_is_not_continued(key, path):
 
 def test_how_often_a_run_is_saved_may_change_between_its_parts(path):
     make_training().run(path, until=3)
-    training = make_training(replace(TRAINING, checkpoint_seconds=1.0))
+    training = make_training(replace(LOOP, checkpoint_seconds=1.0))
     training.resume(path)
     assert training.step_index == 3
 
@@ -194,7 +195,7 @@ def test_finished_weights_are_no_run_to_continue(path):
 
 def test_training_lowers_the_loss_and_the_average_follows_slowly(path):
     reports = []
-    training = make_training(replace(TRAINING, num_steps=600, learning_rate=1e-2))
+    training = make_training(replace(LOOP, num_steps=600, learning_rate=1e-2))
     begun = [p.clone() for p in training.module.average.parameters()]
     for stop in (20, 600):
         training.run(path, reports.append, until=stop)
@@ -219,7 +220,7 @@ def test_reports_count_up_to_the_end(path):
 
 
 def test_the_rate_warms_up_then_falls_to_its_final_share():
-    params = TrainParams(num_steps=100, batch=1, learning_rate=2.0, warmup=10, final_share=0.1)
+    params = LoopParams(100, 1, 2.0, 0.001, warmup=10, final_share=0.1)
     rates = [params.rate(step) for step in range(101)]
     assert rates[0] == pytest.approx(0.2)
     assert rates[9] == rates[10] == 2.0
@@ -231,7 +232,7 @@ def test_the_rate_warms_up_then_falls_to_its_final_share():
 @pytest.mark.parametrize("broken", [{"num_steps": 0}, {"batch": 0}, {"learning_rate": 0.0}])
 def test_parameters_out_of_range_are_refused(broken):
     with pytest.raises(InvalidParameter, match=next(iter(broken))):
-        replace(TRAINING, **broken)
+        replace(LOOP, **broken)
 
 
 def test_auto_finds_a_device_and_cpu_is_cpu():

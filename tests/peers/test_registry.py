@@ -5,8 +5,9 @@ from peer_cases import make_peer
 
 from chronoforest.errors import BadDataset, UnknownPlanner
 from chronoforest.peers import registry
+from chronoforest.peers.choice import CHRONOFOREST, PlannerChoice
 from chronoforest.peers.legs import LegSearch, expected_costs
-from chronoforest.peers.registry import CHRONOFOREST, PEERS, Peer, check_planner
+from chronoforest.peers.registry import PEERS, Peer, check_planner
 
 
 class StraightLine(LegSearch):
@@ -59,7 +60,7 @@ def test_only_the_graph_reads_recordings(monkeypatch, tmp_path):
     host = make_peer("tree-single")
     monkeypatch.setattr("chronoforest.presets.loading.load_planner", lambda preset, **options: host)
     host.models.sampler.net = None
-    assert registry.load(CHRONOFOREST, "world") is host
+    assert registry.load(PlannerChoice("world")) is host
     with pytest.raises(BadDataset, match=r"world\.npz: no such file.*chronoforest data generate world"):
-        registry.load("dataset-graph", "world", data=tmp_path)
-    assert registry.load("tree-single", "world", data=tmp_path).peer == "tree-single"
+        registry.load(PlannerChoice("world", planner="dataset-graph", data=tmp_path))
+    assert registry.load(PlannerChoice("world", planner="tree-single", data=tmp_path)).peer == "tree-single"

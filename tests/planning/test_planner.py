@@ -36,7 +36,7 @@ from chronoforest.routing.solver import solve_exact
 from chronoforest.search.expand import SearchParams
 from chronoforest.search.memory import ForestMemory
 from chronoforest.search.tree import plant
-from chronoforest.types import Pair, Problem
+from chronoforest.types import Pair, Problem, WorldParams
 
 WORLDS = {"open": None, "block": BLOCK}
 SIZES = [(m, k) for m in (1, 2, 3) for k in range(5)]
@@ -388,7 +388,7 @@ def test_a_plan_leaves_the_memory_of_an_earlier_one_as_it_was():
 
 def windy_planner(block=BLOCK):
     models = FakeModels(distance=WindDistance(), density=SquareDensity(block))
-    return Planner(models, PlannerParams(is_reversible=False), "windy")
+    return Planner(models, PlannerParams(world=WorldParams(is_reversible=False)), "windy")
 
 
 def test_a_directed_world_never_leaves_goals_or_enters_starts():
@@ -484,7 +484,6 @@ def test_without_challenges_a_complete_route_is_taken_at_once():
     "broken",
     [
         {"max_rounds": 0},
-        {"stride": 0},
         {"landmark_spacing": -0.1},
         {"landmark_spacing": 2.0},
     ],

@@ -1,4 +1,4 @@
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 
 import pytest
 
@@ -9,8 +9,11 @@ from chronoforest.errors import (
     InvalidParameter,
     UnknownPreset,
 )
+from chronoforest.models import checkpoint
+from chronoforest.models.denoiser import num_tokens
 from chronoforest.presets.loading import load_planner
 from chronoforest.presets.named import PRESETS, get_preset
+from chronoforest.presets.withdrawn import WITHDRAWN
 
 GIANT = "pointmaze-giant-stitch-v0"
 
@@ -21,17 +24,37 @@ def test_a_preset_is_found_by_its_own_name_and_its_parts_fit_together(name):
     assert preset.name == name
     assert preset.weights.name == name
     window = preset.models.window
-    assert preset.models.denoiser.num_tokens(window.horizon) > 1
-    assert preset.planner.stride == window.stride
+    assert num_tokens(window.horizon) > 1
+    assert preset.models.world == preset.planner.world == preset.execution.world == preset.world
 
 
 def test_the_teleport_world_is_directed_in_its_models_and_its_search():
     for name, preset in PRESETS.items():
         is_directed = "teleport" in name
-        assert preset.models.distance.is_directed == is_directed
         assert preset.planner.is_reversible == (not is_directed)
         assert (preset.models.goals.current_share > 0) == is_directed
         assert preset.planner.search.uncertainty_weight == (10.0 if is_directed else 0.1)
+
+
+def leaves(params, where=""):
+    """Dotted names of all that a preset may be told, the world counted once."""
+    for part in fields(params):
+        value, name = getattr(params, part.name), f"{where}{part.name}"
+        if is_dataclass(value):
+            yield from leaves(value, f"{name}.") if not where or part.name != "world" else ()
+        else:
+            yield name
+
+
+def test_a_preset_is_no_more_than_a_person_can_read():
+    assert len(list(leaves(get_preset("antmaze-giant-stitch-v0")))) <= 110
+
+
+def test_a_key_that_is_gone_is_no_field_any_more():
+    names = set(leaves(get_preset(GIANT)))
+    assert not names & set(WITHDRAWN)
+    moved = [text.partition("; set ")[2] for text in WITHDRAWN.values() if "; set " in text]
+    assert all(word.rstrip(",") in names for text in moved for word in text.split() if "." in word)
 
 
 def test_an_unknown_preset_lists_the_known_ones():
@@ -42,7 +65,7 @@ def test_an_unknown_preset_lists_the_known_ones():
 
 def test_the_fast_mode_samples_less_and_changes_nothing_that_is_learned():
     preset = get_preset(GIANT)
-    fast = preset.hurried()
+    fast = preset.fast()
     assert fast.sampler.num_steps < preset.sampler.num_steps
     assert fast.planner.search.junction.num_samples < preset.planner.search.junction.num_samples
     assert fast.models == preset.models
@@ -63,13 +86,20 @@ def test_an_unknown_device_is_refused(tmp_path):
         load_planner(GIANT, device="toaster", weights=tmp_path)
 
 
+def test_every_weight_file_is_read_once(monkeypatch):
+    read, seen = checkpoint.read, []
+    monkeypatch.setattr(checkpoint, "read", lambda path, kind: (seen.append(path.stem), read(path, kind))[1])
+    load_planner(GIANT)
+    assert sorted(seen) == ["denoiser", "density", "distance", "tracker"]
+
+
 def test_a_folder_without_weights_says_what_writes_them(tmp_path):
     with pytest.raises(BadCheckpoint, match="`chronoforest train` writes one"):
         load_planner(GIANT, weights=tmp_path)
 
 
 def test_a_preset_is_found_by_the_name_or_path_of_its_file(tmp_path, monkeypatch):
-    (tmp_path / "yard.toml").write_text('data = "sets/yard.npz"\n[planner]\nis_reversible = false\n')
+    (tmp_path / "yard.toml").write_text('data = "sets/yard.npz"\n[world]\nis_reversible = false\n')
     by_path = get_preset(str(tmp_path / "yard.toml"))
     assert by_path.name == "yard"
     assert not by_path.planner.is_reversible
@@ -83,8 +113,16 @@ def test_a_preset_is_found_by_the_name_or_path_of_its_file(tmp_path, monkeypatch
     ("text", "sentence"),
     [
         ('name = "x"', "name cannot be set"),
-        ("[planner]\nstride = 3", "planner.stride is 3 and models.window.stride 5; they must be equal"),
-        ("[models.window]\nhorizon = 35", "multiple of frames_per_token"),
+        ("[planner]\nstride = 3", "planner.stride is gone; set models.window.stride"),
+        ("[execution]\njump = 3.0", "execution.jump is gone; set world.jump"),
+        (
+            "[models.distance]\nlatent = 8",
+            "models.distance.latent is the same for every preset now",
+        ),
+        ("[models.tracker_training]\nseed = 8", "is now `chronoforest train --seed`"),
+        ("[planner.world]\njump = 3.0", "unknown key planner.world; planner may set: "),
+        ("[world]\njump = 0.0", "in world: jump must be above 0, got 0.0"),
+        ("[models.window]\nhorizon = 35", "multiple of 10 frames, got 35"),
         ("[search]\nx = 1", "unknown key search; the file may set: "),
         ('[planner.search]\nranking = "l2"', "unknown key planner.search.ranking"),
     ],

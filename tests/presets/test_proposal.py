@@ -8,9 +8,11 @@ from toy_world import ring_episodes
 
 from chronoforest.data.episodes import Episodes
 from chronoforest.errors import BadDataset
+from chronoforest.models.denoiser import num_tokens
 from chronoforest.presets.files import as_tables, overlay
 from chronoforest.presets.named import Preset
-from chronoforest.presets.proposal import Statistics, propose
+from chronoforest.presets.proposal import propose
+from chronoforest.presets.statistics import Statistics
 
 
 def proposed(episodes):
@@ -21,26 +23,23 @@ def test_every_setting_fits_a_preset_and_has_a_reason():
     for episodes in (ring_episodes(), ring_episodes(is_one_way=False, num_actions=3)):
         settings = propose(episodes, "x.npz")
         preset = overlay(Preset("ring"), as_tables(settings), Path("ring.toml"))
-        assert preset.planner.stride == preset.models.window.stride
         assert preset.models.window.span < episodes.num_steps
-        assert preset.models.denoiser.num_tokens(preset.models.window.horizon) > 1
+        assert num_tokens(preset.models.window.horizon) > 1
         assert all(setting.reason for setting in settings)
 
 
 def test_a_one_way_world_is_told_from_one_that_leads_back():
     directed, reversible = (proposed(ring_episodes(is_one_way=flag)) for flag in (True, False))
-    assert not directed["planner.is_reversible"]
-    assert directed["models.distance.is_directed"]
-    assert directed["planner.search.junction.is_one_way"]
+    assert not directed["world.is_reversible"]
+    assert directed["world.is_one_way"]
     assert directed["models.goals.current_share"] > 0
-    assert reversible["planner.is_reversible"]
-    assert not reversible["models.distance.is_directed"]
-    assert not reversible["planner.search.junction.is_one_way"]
+    assert reversible["world.is_reversible"]
+    assert not reversible["world.is_one_way"]
 
 
 def test_thin_recordings_count_as_one_way_to_be_safe():
     settings = propose(ring_episodes(num_episodes=5, is_one_way=False), "x.npz")
-    (found,) = (setting for setting in settings if setting.name == "planner.is_reversible")
+    (found,) = (setting for setting in settings if setting.name == "world.is_reversible")
     assert found.value is False
     assert "to be safe" in found.reason
 
@@ -51,17 +50,17 @@ def test_jumps_make_a_world_irreversible_and_lucky():
     places[::8, 20:] += 60.0
     jumping = Episodes(places, episodes.actions)
     values = proposed(jumping)
-    assert not values["planner.is_reversible"]
-    assert not values["planner.search.junction.is_one_way"]
+    assert not values["world.is_reversible"]
+    assert not values["world.is_one_way"]
     assert values["planner.search.uncertainty_weight"] == 10.0
-    assert not values["models.distance.acts_by_moving"]
+    assert not values["models.distance.has_moves_for_actions"]
     assert values["models.distance.action_dim"] == 3
     assert values["models.distance.backup"] == 1
 
 
 LENGTHS = (
     "models.density.bandwidth",
-    "models.density.jump",
+    "world.jump",
     "models.distance.longest_period",
     "planner.anchor_tolerance",
     "planner.assembly.keep_margin",
@@ -88,7 +87,7 @@ def test_lengths_follow_the_unit_and_durations_do_not():
 
 def test_there_is_a_tracker_only_with_actions_and_recorded_actions_count_only_with_luck():
     values = proposed(ring_episodes())
-    assert values["models.distance.acts_by_moving"]
+    assert values["models.distance.has_moves_for_actions"]
     assert not any(name.startswith("models.tracker") for name in values)
     values = proposed(ring_episodes(num_actions=3))
     assert values["models.tracker.action_dim"] == 3

@@ -6,11 +6,11 @@ from fake_ants import gliding_ants
 from fake_planner import FakePlanner
 
 from chronoforest.errors import CannotWrite, InvalidParameter
-from chronoforest.execution.outing import walk_problem
-from chronoforest.report import drawing as pictures
+from chronoforest.execution.journey import walk_problem
+from chronoforest.report import drawing
+from chronoforest.report.maps import draw_map
 from chronoforest.report.plots import draw_rollouts, without_jumps
-from chronoforest.report.scene import draw_scene
-from chronoforest.report.video import ANT_VIDEO, VideoParams, caption, draw_video, map_frames, moments
+from chronoforest.report.video import ANT_VIDEO, VideoParams, caption, draw_video, map_frames, shown_steps
 from chronoforest.types import Problem
 
 SMALL = VideoParams(width=321, closeup=120, max_frames=12, hold=3)
@@ -19,8 +19,8 @@ SMALL = VideoParams(width=321, closeup=120, max_frames=12, hold=3)
 @pytest.fixture(scope="module")
 def walked():
     problem = Problem([[0, 0], [0, 20]], [[20, 20], [20, 0]], [[4, 4], [16, 12]])
-    outing = walk_problem(FakePlanner("pointmaze-medium-stitch-v0"), problem)
-    return outing.result, outing.rollouts
+    journey = walk_problem(FakePlanner("pointmaze-medium-stitch-v0"), problem)
+    return journey.result, journey.rollouts
 
 
 def read(path):
@@ -53,26 +53,26 @@ def test_a_video_has_its_frames_and_an_even_size(walked, tmp_path):
 def test_agents_are_drawn_where_they_are(walked):
     """The pixel under an agent has its colour, at the beginning and at the end."""
     result, rollouts = walked
-    scene = draw_scene(result, rollouts, "", SMALL.width)
-    shown = list(map_frames(scene, rollouts, moments(rollouts, SMALL)))
+    ground = draw_map(result, rollouts, "", SMALL.width)
+    shown = list(map_frames(ground, rollouts, shown_steps(rollouts, SMALL)))
     for agent, rollout in enumerate(rollouts):
-        colour = [int(pictures.agent_colour(agent)[k : k + 2], 16) for k in (1, 3, 5)]
+        colour = [int(drawing.agent_colour(agent)[k : k + 2], 16) for k in (1, 3, 5)]
         for picture, place in ((shown[0], rollout.xy[0]), (shown[-1], rollout.xy[-1])):
-            column, row = np.round(scene.pixel(place)).astype(int)
+            column, row = np.round(ground.pixel(place)).astype(int)
             np.testing.assert_allclose(picture[row, column], colour, atol=1)
 
 
 def test_the_picture_matches_the_world(walked):
-    """Free cells are pale and walls dark at the pixels where the scene says they are."""
+    """Free cells are pale and walls dark at the pixels where the ground says they are."""
     result, _ = walked
-    scene = draw_scene(result, [], "", VideoParams().width)
+    ground = draw_map(result, [], "", VideoParams().width)
     for place, is_free in (([8.0, 0.0], False), ([-4.0, -4.0], False), ([8.0, 9.0], True)):
-        column, row = np.round(scene.pixel(np.array(place))).astype(int)
-        assert (scene.canvas[row, column].mean() > 128) == is_free
+        column, row = np.round(ground.pixel(np.array(place))).astype(int)
+        assert (ground.canvas[row, column].mean() > 128) == is_free
 
 
 def test_ants_get_a_framed_close_up_each_beside_the_map(tmp_path, monkeypatch):
-    """Without OpenGL the close-ups are drawn; frame and banner have the agent's colour."""
+    """Without OpenGL the close-ups are drawn; frame and caption have the agent's colour."""
     monkeypatch.setenv("MUJOCO_GL", "none-of-them")
     result, rollouts = gliding_ants()
     view = draw_video(tmp_path / "walk.mp4", result, rollouts, "two ants", SMALL)
@@ -82,7 +82,7 @@ def test_ants_get_a_framed_close_up_each_beside_the_map(tmp_path, monkeypatch):
     height = meta["size"][1] // 2
     for agent in range(2):
         frame = shown[-1][(agent + 1) * height - 2, 320 + 10 : -10]
-        colour = [int(pictures.agent_colour(agent)[k : k + 2], 16) for k in (1, 3, 5)]
+        colour = [int(drawing.agent_colour(agent)[k : k + 2], 16) for k in (1, 3, 5)]
         np.testing.assert_allclose(np.median(frame, axis=0), colour, atol=12)
 
 
@@ -105,9 +105,9 @@ def test_captions_say_where_an_agent_goes_and_how_it_ended():
     assert caption(fallen, 0, result.problem, rollout.steps) == "agent 1: out of steps"
 
 
-def test_moments_are_even_and_end_with_the_walk():
+def test_shown_steps_are_even_and_end_with_the_walk():
     _, rollouts = gliding_ants()
-    steps = moments(rollouts, VideoParams(max_frames=10))
+    steps = shown_steps(rollouts, VideoParams(max_frames=10))
     assert steps[0] == 0
     assert steps[-1] == max(rollout.steps for rollout in rollouts)
     assert len(set(np.diff(steps[:-1]))) == 1
@@ -133,7 +133,7 @@ def test_pictures_and_videos_say_why_they_cannot_be_written(walked, tmp_path):
         draw_rollouts(tmp_path / "file" / "walk.png", result.support, result.problem, rollouts)
     with pytest.raises(CannotWrite, match="cannot write"):
         draw_video(tmp_path / "file" / "walk.mp4", result, rollouts)
-    with pytest.raises(InvalidParameter, match="got 10, 360 and 30"):
+    with pytest.raises(InvalidParameter, match="width must be 64 or more, got 10"):
         VideoParams(width=10)
-    with pytest.raises(InvalidParameter, match="got 101 and 4"):
+    with pytest.raises(InvalidParameter, match="closeup must be even, got 101"):
         VideoParams(closeup=101)

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -73,9 +76,10 @@ def test_of_equal_chains_the_shortest_wins() -> None:
     assert closure(cost).chain(Pair(0, 4)) == (0, 3, 4)
 
 
-def test_rounding_does_not_prefer_a_chain() -> None:
+@pytest.mark.parametrize("unit", [1.0, 2.0**40])
+def test_rounding_does_not_prefer_a_chain(unit: float) -> None:
     """0.1 + 0.7 is below 0.8 by one rounding error only."""
-    cost = np.array([[0.0, 0.1, 0.8], [0.1, 0.0, 0.7], [0.8, 0.7, 0.0]])
+    cost = unit * np.array([[0.0, 0.1, 0.8], [0.1, 0.0, 0.7], [0.8, 0.7, 0.0]])
     assert cost[0, 1] + cost[1, 2] < cost[0, 2]
     assert closure(cost).chain(Pair(0, 2)) == (0, 2)
 
@@ -169,6 +173,18 @@ def test_the_cheapest_meeting_is_kept() -> None:
     assert bridges.meetings[Pair(0, 1)].cost == 7.0
     assert bridges.met_cost[0, 1] == 7.0
     assert np.isinf(bridges.met_cost[1, 0])
+
+
+def test_of_meetings_that_cost_the_same_the_first_is_kept() -> None:
+    first, second = meeting(0, 1, 7.0), replace(meeting(0, 1, 7.0), source_frame=3)
+    bridges = Bridges.from_roots(np.full((2, 2), 50.0))
+    for found in (first, second):
+        bridges = bridges.updated(Evidence(meetings=(found,)), is_reversible=False)
+    assert bridges.meetings[Pair(0, 1)] == first
+
+
+def test_staying_costs_nothing_and_needs_no_meeting() -> None:
+    assert np.diag(Bridges.from_roots(np.full((3, 3), 5.0)).met_cost).tolist() == [0.0] * 3
 
 
 def test_the_smallest_gap_is_the_meetings_when_an_optimistic_witness_is_cheaper() -> None:

@@ -135,6 +135,18 @@ def test_round_robin_reaches_every_off_route_pair(num_coverage: int, is_reversib
     assert covered >= set(pool) - on_route
 
 
+@pytest.mark.parametrize(("num_coverage", "per_round"), [(0, 1), (1, 1), (2, 2)])
+def test_coverage_begins_each_round_where_the_last_one_ended(num_coverage: int, per_round: int) -> None:
+    """The route needs nothing, so that all four pairs of a round are coverage."""
+    problem = make_problem(1, 3)
+    pool = linkable_pairs(problem, is_reversible=True)
+    params = BudgetParams(4, num_coverage)
+    for round_index in range(2 * len(pool)):
+        pairs = allocate((), fresh(problem), (), round_index, problem, params, is_reversible=True)
+        first = per_round * round_index % len(pool)
+        assert pairs == (*pool, *pool)[first : first + 4]
+
+
 def test_coverage_never_starves_the_route() -> None:
     problem = make_problem(1, 4)
     links = tuple(Pair(i, i + 1) for i in range(5))
@@ -155,6 +167,11 @@ def test_the_exhaustive_budget_is_every_linkable_pair_without_a_meeting() -> Non
 def test_the_exhaustive_budget_also_serves_a_chain_that_no_route_could_travel_directly() -> None:
     problem = make_problem(2, 1)
     assert ExhaustiveBudget()((Pair(0, 1),), fresh(problem), (), 0, problem, True)[0] == Pair(0, 1)
+
+
+@pytest.mark.parametrize("values", [{"num_pairs": 1, "num_coverage": 0}, {"certified_gap": 0.0}])
+def test_the_ends_of_the_ranges_are_allowed(values: dict[str, float]) -> None:
+    BudgetParams(**values)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

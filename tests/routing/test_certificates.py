@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from routing_cases import all_routes, make_problem, random_cost
 from chronoforest.errors import InvalidParameter
 from chronoforest.routing.bridges import Bridges, closure
 from chronoforest.routing.certificates import certify, closure_error, link_error, uncertified_links, width
-from chronoforest.routing.solver import second_best_margin, solve_exact
+from chronoforest.routing.solver import best_two_costs, solve_exact
 from chronoforest.types import Calibration, Evidence, FloatArray, JointRoute, Pair, Problem, Witness
 
 quick = settings(deadline=None, derandomize=True, max_examples=60)
@@ -122,8 +122,8 @@ def test_theorem_1_the_tentative_route_is_within_the_bound(world: World) -> None
 @given(worlds(largest_gap=2.0))
 def test_corollary_1_a_margin_above_the_bound_recovers_the_best_route(world: World) -> None:
     num_legs = world.problem.num_waypoints + world.problem.num_agents
-    margin = second_best_margin(world.true_closure, world.problem)
-    assume(num_legs * worst_closure_error(world) < margin - 1e-9)
+    best, second = best_two_costs(world.true_closure, world.problem)
+    assume(num_legs * worst_closure_error(world) < second - best - 1e-9)
     assert world.tentative_route == world.best_route
 
 
@@ -207,6 +207,69 @@ def test_unreachable_pairs_do_not_break_a_certificate() -> None:
     assert certificate.bound == pytest.approx(0.02 + 0.002 * 0.25)
 
 
+PERFECT = replace(CALIBRATION, alpha=0.0, local_error=((30.0, 0.0),))
+
+
+def perfect_world(cost: FloatArray) -> Bridges:
+    """Every pair is witnessed at its true cost, without a gap."""
+    legs = np.argwhere(~np.eye(len(cost), dtype=bool)).tolist()
+    found = tuple(Witness(Pair(i, j), cost[i, j], 0.0) for i, j in legs)
+    return Bridges.from_roots(cost).updated(Evidence(found), is_reversible=False)
+
+
+def test_a_route_that_is_no_better_than_the_second_is_not_certainly_the_best() -> None:
+    """Nothing is uncertain, but both orders cost the same."""
+    problem = make_problem(1, 2)
+    certificate = certify(
+        JointRoute(((0, 1, 2, 3),)), perfect_world(np.ones((4, 4))), problem, PERFECT, CERTIFIED_GAP
+    )
+    assert (certificate.bound, certificate.margin) == (0.0, 0.0)
+    assert certificate.premises_hold
+    assert not certificate.is_exact
+
+
+def test_a_route_that_costs_nothing_is_the_best_estimate() -> None:
+    route, problem = JointRoute(((0, 1),)), make_problem(1, 0)
+    assert certify(route, perfect_world(np.zeros((2, 2))), problem, PERFECT, CERTIFIED_GAP).is_exact
+
+
+def test_where_no_route_is_possible_nothing_is_claimed() -> None:
+    route, problem = JointRoute(((0, 1),)), make_problem(1, 0)
+    bridges = Bridges.from_roots(np.full((2, 2), np.inf))
+    certificate = certify(route, bridges, problem, CALIBRATION, CERTIFIED_GAP)
+    assert closure_error(bridges, problem, CALIBRATION, CERTIFIED_GAP) == 0.0
+    assert np.isnan(certificate.margin)
+    assert not certificate.is_exact
+
+
+def test_a_link_without_a_certified_witness_may_be_wrong_by_all_it_costs() -> None:
+    problem = make_problem(1, 0)
+    bridges = Bridges.from_roots(np.array([[0.0, 0.5], [7.0, 0.0]]))
+    assert closure_error(bridges, problem, CALIBRATION, CERTIFIED_GAP) == 0.5
+
+
+def test_only_the_legs_a_route_could_have_count() -> None:
+    """From the goal back to the start nothing is known, and nobody goes there."""
+    found = Evidence((Witness(Pair(0, 1), 5.0, 0.5),))
+    bridges = Bridges.from_roots(np.full((2, 2), 9.0)).updated(found, is_reversible=False)
+    assert closure_error(bridges, make_problem(1, 0), CALIBRATION, CERTIFIED_GAP) < 0.1
+
+
+def test_links_that_no_chain_can_use_are_not_missed() -> None:
+    cost = np.array([[0.0, 5.0, np.inf], [np.inf, 0.0, 5.0], [np.inf, np.inf, 0.0]])
+    found = Evidence((Witness(Pair(0, 1), 4.0, CERTIFIED_GAP),))
+    bridges = Bridges.from_roots(cost).updated(found, is_reversible=False)
+    assert uncertified_links(bridges, CERTIFIED_GAP) == (Pair(1, 2),)
+
+
+def test_at_the_edge_of_the_local_window_the_local_quantiles_still_count() -> None:
+    assert width(50.0, CALIBRATION) == pytest.approx((1.1 - 0.8) * 0.9 * (50 + 0.002 * 2500))
+
+
+def test_an_unknown_gap_is_infinitely_wide_also_for_a_calibration_without_spread() -> None:
+    assert width(np.inf, replace(CALIBRATION, all_ratios=(1.0, 1.0))) == np.inf
+
+
 def test_the_width_uses_local_quantiles_near_and_all_quantiles_far() -> None:
     assert width(10.0, CALIBRATION) == pytest.approx((1.1 - 0.8) * 0.9 * (10 + 0.002 * 100))
     assert width(100.0, CALIBRATION) == pytest.approx((1.2 - 0.5) * 0.9 * (100 + 0.002 * 10_000))
@@ -215,6 +278,8 @@ def test_the_width_uses_local_quantiles_near_and_all_quantiles_far() -> None:
 
 def test_a_link_error_is_claimed_only_within_the_certified_gap_and_the_table() -> None:
     assert link_error(5.0, CALIBRATION, CERTIFIED_GAP) == pytest.approx(0.2 + 0.002 * 25)
+    assert link_error(30.0, CALIBRATION, CERTIFIED_GAP) == pytest.approx(0.6 + 0.002 * 900)
+    assert link_error(30.0, CALIBRATION, certified_gap=29.0) == np.inf
     assert link_error(31.0, CALIBRATION, CERTIFIED_GAP) == np.inf
     assert link_error(31.0, CALIBRATION, certified_gap=50.0) == np.inf
 

@@ -8,16 +8,15 @@ from chronoforest.errors import InvalidParameter, InvalidProblem
 from chronoforest.routing.solver import (
     AutoSolver,
     FixedOrder,
-    SolverParams,
+    best_two_costs,
     check_route,
     order_from_names,
-    second_best_margin,
     solve_exact,
     solve_pyvrp,
 )
 from chronoforest.types import FloatArray, JointRoute, Problem
 
-FEW_ITERATIONS = SolverParams(num_iterations=50)
+FEW_ITERATIONS = 50
 INSTANCES = [(seed, 1 + seed % 3, seed // 3 % 6, seed % 2 == 0) for seed in range(200)]
 
 
@@ -47,19 +46,18 @@ def test_both_solvers_find_the_brute_force_optimum_on_200_small_instances() -> N
             assert route.cost(cost) == pytest.approx(best), case
 
 
-def test_margin_is_the_brute_force_difference_of_the_two_best_routes() -> None:
+def test_the_best_two_costs_are_those_of_the_two_best_routes_by_brute_force() -> None:
     for case in INSTANCES[::3]:
         problem, cost = instance(*case)
         costs = sorted(route.cost(cost) for route in all_routes(problem))
-        expected = costs[1] - costs[0] if len(costs) > 1 else np.inf
-        assert second_best_margin(cost, problem) == pytest.approx(expected), case
+        assert best_two_costs(cost, problem) == pytest.approx((*costs, np.inf)[:2]), case
 
 
-def test_margin_is_nan_above_the_exact_limit_and_where_nothing_is_reachable() -> None:
+def test_the_best_two_costs_are_nan_above_the_exact_limit_and_infinite_where_nothing_is_reachable() -> None:
     large = make_problem(1, 13)
-    assert np.isnan(second_best_margin(np.ones((large.num_anchors,) * 2), large))
+    assert np.isnan(best_two_costs(np.ones((large.num_anchors,) * 2), large)).all()
     small = make_problem(1, 2)
-    assert np.isnan(second_best_margin(np.full((small.num_anchors,) * 2, np.inf), small))
+    assert best_two_costs(np.full((small.num_anchors,) * 2, np.inf), small) == (np.inf, np.inf)
 
 
 @pytest.mark.parametrize("max_exact", [0, 10])
@@ -69,7 +67,7 @@ def test_an_idle_agent_goes_home_and_its_way_home_is_counted(max_exact: int) -> 
     cost = np.full((5, 5), 100.0)
     cost[0, 2], cost[2, 3], cost[0, 3] = 1.0, 1.0, 1.0
     cost[1, 2], cost[2, 4], cost[1, 4] = 10.0, 10.0, 90.0
-    route = AutoSolver(SolverParams(max_exact=max_exact))(cost, problem, None)
+    route = AutoSolver(max_exact=max_exact)(cost, problem, None)
     assert route.named(problem) == [["S1", "G1"], ["S2", "W1", "G2"]]
 
 
@@ -77,16 +75,16 @@ def test_an_idle_agent_goes_home_and_its_way_home_is_counted(max_exact: int) -> 
 @pytest.mark.parametrize("is_symmetric", [True, False])
 def test_pyvrp_beats_nearest_neighbour_at_thirty_waypoints(num_agents: int, is_symmetric: bool) -> None:
     problem, cost = instance(7, num_agents, 30, is_symmetric)
-    route = AutoSolver(SolverParams(num_iterations=200))(cost, problem, None)
+    route = AutoSolver(num_iterations=200)(cost, problem, None)
     check_route(route, problem)
     assert route.cost(cost) <= nearest_neighbour(cost, problem).cost(cost)
 
 
 def test_pyvrp_from_a_previous_route_is_never_worse_than_it() -> None:
     problem, cost = instance(11, 2, 30, True)
-    good = solve_pyvrp(cost, problem, None, SolverParams(num_iterations=300))
+    good = solve_pyvrp(cost, problem, None, num_iterations=300)
     for previous in (good, nearest_neighbour(cost, problem)):
-        warm = solve_pyvrp(cost, problem, previous, SolverParams(num_iterations=1, seed=3))
+        warm = solve_pyvrp(cost, problem, previous, num_iterations=1, seed=3)
         assert warm.cost(cost) <= previous.cost(cost)
 
 
@@ -102,10 +100,59 @@ def test_a_tie_keeps_the_previous_route() -> None:
     assert solve_exact(np.ones((5, 5)), problem, previous) == previous
 
 
+def test_a_cheaper_route_replaces_the_previous_one() -> None:
+    problem, cost = instance(4, 1, 4, False)
+    best, *_, worst = sorted(all_routes(problem), key=lambda route: route.cost(cost))
+    assert solve_exact(cost, problem, worst) == best
+    assert solve_exact(np.zeros_like(cost), problem, worst) == worst
+
+
+def test_of_equal_routes_the_exact_one_lets_later_agents_rest() -> None:
+    problem = make_problem(3, 2)
+    assert [len(order) for order in solve_exact(np.ones((8, 8)), problem).orders] == [4, 2, 2]
+
+
+def test_up_to_the_limit_and_at_it_the_answer_is_right_to_the_last_digit() -> None:
+    """A difference that PyVRP's integers do not see: only the exact solver leaves the previous route."""
+    problem = make_problem(1, 2)
+    cost = np.full((4, 4), 100.0)
+    cost[0, 2] -= 1e-7
+    previous = JointRoute(((0, 1, 2, 3),))
+    routes = [AutoSolver(SolverParams(max_exact=limit))(cost, problem, previous) for limit in (1, 2, 3)]
+    assert [route == previous for route in routes] == [True, False, False]
+
+
+def test_twelve_waypoints_in_a_row_are_solved_exactly() -> None:
+    problem = make_problem(1, 12)
+    rows = np.arange(14.0)
+    cost = np.abs(rows[:, None] - rows)
+    assert solve_exact(cost, problem).orders == (tuple(range(14)),)
+    assert best_two_costs(cost, problem) == (13.0, 15.0)
+
+
+def test_pyvrp_goes_on_from_the_previous_route() -> None:
+    """Two visits of a good route are swapped; a single iteration from there repairs it."""
+    problem, cost = instance(11, 1, 60, True)
+    good = solve_pyvrp(cost, problem, None, SolverParams(num_iterations=300)).orders[0]
+    swapped = JointRoute(((*good[:30], good[31], good[30], *good[32:]),))
+    one = SolverParams(num_iterations=1)
+    assert solve_pyvrp(cost, problem, None, one).cost(cost) > swapped.cost(cost)
+    assert solve_pyvrp(cost, problem, swapped, one).cost(cost) < swapped.cost(cost)
+
+
+@pytest.mark.parametrize("max_exact", [0, 10])
+def test_the_longest_possible_way_is_preferred_to_one_unreachable_leg(max_exact: int) -> None:
+    problem = make_problem(1, 2)
+    cost = np.full((4, 4), 1000.0)
+    cost[0, 2], cost[2, 1], cost[1, 3] = 0.0, np.inf, 0.0
+    solver = AutoSolver(SolverParams(max_exact=max_exact, num_iterations=50))
+    assert solver(cost, problem, None).orders == ((0, 1, 2, 3),)
+
+
 @pytest.mark.parametrize("max_exact", [0, 10])
 def test_unreachable_costs_still_give_a_route_with_the_fewest_unreachable_legs(max_exact: int) -> None:
     problem = make_problem(1, 2)
-    solver = AutoSolver(SolverParams(max_exact=max_exact, num_iterations=50))
+    solver = AutoSolver(max_exact=max_exact, num_iterations=50)
     cost = np.full((4, 4), np.inf)
     check_route(solver(cost, problem, None), problem)
     cost[0, 2], cost[2, 1] = 1000.0, 1000.0
@@ -115,9 +162,7 @@ def test_unreachable_costs_still_give_a_route_with_the_fewest_unreachable_legs(m
 def test_all_zero_costs_are_solved() -> None:
     problem = make_problem(2, 3)
     for max_exact in (0, 10):
-        route = AutoSolver(SolverParams(max_exact=max_exact, num_iterations=20))(
-            np.zeros((7, 7)), problem, None
-        )
+        route = AutoSolver(max_exact=max_exact, num_iterations=20)(np.zeros((7, 7)), problem, None)
         check_route(route, problem)
 
 
@@ -154,6 +199,8 @@ def test_a_route_of_another_problem_is_refused() -> None:
         FixedOrder(JointRoute(((0, 1, 2),)))(np.zeros((4, 4)), make_problem(1, 2), None)
     with pytest.raises(InvalidProblem):
         solve_exact(np.zeros((4, 4)), make_problem(1, 2), JointRoute(((0, 1, 2),)))
+    with pytest.raises(InvalidProblem):
+        solve_pyvrp(np.zeros((4, 4)), make_problem(1, 2), JointRoute(((0, 1, 9, 3),)), FEW_ITERATIONS)
 
 
 def test_too_many_waypoints_for_the_exact_solver_names_the_alternative() -> None:
@@ -162,7 +209,14 @@ def test_too_many_waypoints_for_the_exact_solver_names_the_alternative() -> None
         solve_exact(np.zeros((15, 15)), problem)
 
 
-@pytest.mark.parametrize("values", [{"max_exact": 13}, {"num_iterations": 0}, {"seed": -4}])
+@pytest.mark.parametrize("values", [{"max_exact": 0}, {"max_exact": 12}, {"num_iterations": 1}, {"seed": 0}])
+def test_the_ends_of_the_ranges_are_allowed(values: dict[str, int]) -> None:
+    SolverParams(**values)
+
+
+@pytest.mark.parametrize(
+    "values", [{"max_exact": 13}, {"max_exact": -1}, {"num_iterations": 0}, {"seed": -1}]
+)
 def test_parameters_out_of_range_are_refused_with_the_value(values: dict[str, int]) -> None:
     with pytest.raises(InvalidParameter, match=str(next(iter(values.values())))):
-        SolverParams(**values)
+        AutoSolver(**values)

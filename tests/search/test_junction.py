@@ -4,9 +4,12 @@ from fakes import BLOCK, SPEED, STRIDE, EuclideanDistance, SquareDensity, Straig
 
 from chronoforest.errors import InvalidParameter
 from chronoforest.search.junction import (
+    EXEC_SCALE,
+    NUM_TRIES,
     JunctionParams,
     Leaf,
     cluster,
+    goes_with_traffic,
     has_no_jump,
     is_supported,
     look_ahead,
@@ -21,9 +24,10 @@ def tree_at(*place, distance=None, is_incoming=False):
     return Tree(0, np.array(place, dtype=float), 12, distance or EuclideanDistance(), is_incoming)
 
 
-def looked_ahead(leaves, sampler=None, params=PARAMS, block=BLOCK, seed=0):
+def looked_ahead(leaves, sampler=None, params=PARAMS, density=None, seed=0):
     sampler = sampler or StraightSampler()
-    look_ahead(leaves, sampler, SquareDensity(block), HOP, params, np.random.default_rng(seed))
+    density = density or SquareDensity(BLOCK)
+    look_ahead(leaves, sampler, density, HOP, params, np.random.default_rng(seed))
     return sampler
 
 
@@ -56,22 +60,22 @@ def test_representatives_start_at_their_leaf_and_pass_every_test(is_incoming):
     start = np.repeat(tree.codes[:1], len(found), axis=0)
     way = tree.outward(start, found.tail_codes)
     np.testing.assert_allclose(found.cost, way)
-    assert (PARAMS.exec_scale * way >= PARAMS.progress).all()
+    assert (EXEC_SCALE * way >= PARAMS.progress).all()
     assert (found.mass >= 1).all()
     assert found.mass.sum() <= PARAMS.num_samples
 
 
 def test_lookaheads_do_not_return_to_their_own_prefix():
     tree = tree_at(10.0, 3.0)
-    looked_ahead([Leaf(tree, 0, np.array([[10.0, 12.0]]))], block=None)
+    looked_ahead([Leaf(tree, 0, np.array([[10.0, 12.0]]))], density=SquareDensity())
     rows = tree.promote(np.array([0]))
-    looked_ahead([Leaf(tree, int(row), tree.state[:1]) for row in rows], block=None, seed=1)
+    looked_ahead([Leaf(tree, int(row), tree.state[:1]) for row in rows], density=SquareDensity(), seed=1)
     found = tree.representatives
     assert len(found) > 0
     for node, tail in zip(found.node, found.tail_codes, strict=True):
         prefix = tree.frame_codes[tree.prefix_frames(int(node))]
         overlap = tree.outward_pairwise(prefix, tail[None]).min()
-        assert PARAMS.exec_scale * overlap >= PARAMS.overlap
+        assert EXEC_SCALE * overlap >= PARAMS.overlap
 
 
 def test_a_leaf_left_with_nothing_gets_another_try_and_the_others_do_not():
@@ -92,7 +96,7 @@ def test_a_leaf_left_with_nothing_gets_another_try_and_the_others_do_not():
 def test_a_leaf_from_which_nothing_survives_stays_without_representatives():
     tree = tree_at(3.0, 3.0)
     sampler = looked_ahead([Leaf(tree, 0, np.array([[9.0, 3.0]]))], StraightSampler(shortest=90, longest=90))
-    assert len(sampler.queries) == PARAMS.num_tries
+    assert len(sampler.queries) == NUM_TRIES
     assert len(tree.representatives) == 0
 
 
@@ -121,7 +125,7 @@ def test_clusters_by_complete_linkage_are_no_wider_than_the_cut():
     rng = np.random.default_rng(0)
     tree = tree_at(0.0, 0.0, distance=WindDistance())
     tails = rng.uniform(0.0, 10.0, (40, 2))
-    labels = cluster(tree, tails, PARAMS)
+    labels = cluster(tree, tails, PARAMS.cluster_cut, is_one_way=False)
     spread = tree.distance.pairwise(tails, tails)
     spread = np.maximum(spread, spread.T)
     is_together = labels[:, None] == labels[None]
@@ -131,7 +135,18 @@ def test_clusters_by_complete_linkage_are_no_wider_than_the_cut():
 
 @pytest.mark.parametrize("count", [0, 1])
 def test_fewer_than_two_endpoints_need_no_clustering(count):
-    assert len(cluster(tree_at(0.0, 0.0), np.zeros((count, 2)), PARAMS)) == count
+    ends = np.zeros((count, 2))
+    assert cluster(tree_at(0.0, 0.0), ends, PARAMS.cluster_cut, is_one_way=False).tolist() == [1] * count
+
+
+def test_a_learned_distance_that_finds_a_place_far_from_itself_does_not_hinder_clustering():
+    class Offset(EuclideanDistance):
+        def between(self, source, target):
+            return super().between(source, target) + 0.5
+
+    tails = np.array([[0.0, 0.0], [0.1, 0.0], [9.0, 0.0]])
+    tree = tree_at(0.0, 0.0, distance=Offset())
+    assert cluster(tree, tails, PARAMS.cluster_cut, is_one_way=False).tolist() == [1, 1, 2]
 
 
 def test_a_segment_is_unsupported_as_soon_as_one_frame_is():
@@ -146,6 +161,28 @@ def test_from_an_anchor_outside_the_support_a_segment_may_come_back_but_not_stra
     assert is_supported(np.stack([back, away]), SquareDensity()).tolist() == [True, False]
 
 
+def test_a_frame_on_the_edge_of_the_support_is_outside():
+    ends = [[0.0, 10.0], [0.001, 10.0]]
+    segments = np.array([[[2.0, 10.0], [1.0, 10.0], end] for end in ends])
+    assert is_supported(segments, SquareDensity()).tolist() == [False, True]
+
+
+def test_the_first_frame_after_the_boundary_counts():
+    back = np.array([[[1.0, 10.0], [-1.0, 10.0], [1.0, 10.0]]])
+    assert is_supported(back, SquareDensity()).tolist() == [False]
+
+
+def test_the_slip_is_how_much_farther_outside_than_the_boundary_a_frame_may_be():
+    outside = np.array([[[-0.4, 10.0], [-0.4 - more, 10.0], [1.0, 10.0]] for more in (0.03, 0.07)])
+    assert is_supported(outside, SquareDensity(), slip=0.05).tolist() == [True, False]
+    assert is_supported(outside, SquareDensity()).tolist() == [False, False]
+
+
+def test_a_hop_as_long_as_the_longest_recorded_one_is_no_jump():
+    hops = np.array([[[0.0, 0.0], [0.5, 0.0], [1.0, 0.0]]])
+    assert has_no_jump(hops, 0.5).tolist() == [True]
+
+
 def test_a_hop_longer_than_any_recording_is_a_jump():
     steady = np.stack([np.arange(5) * 0.5, np.zeros(5)], axis=1)
     torn = steady.copy()
@@ -154,11 +191,112 @@ def test_a_hop_longer_than_any_recording_is_a_jump():
 
 
 @pytest.mark.parametrize(
-    "broken", [{"num_samples": 0}, {"num_tries": 0}, {"scales": ()}, {"scales": (-1.0,)}, {"exec_scale": 0.0}]
+    "broken", [{"num_samples": 0}, {"scales": ()}, {"scales": (-1.0,)}, {"scales": (16.0, -1.0)}]
 )
 def test_parameters_out_of_range_are_refused(broken):
     with pytest.raises(InvalidParameter, match="got"):
         JunctionParams(**broken)
+
+
+def test_one_unguided_sample_in_one_try_is_enough_to_ask_for():
+    tree = tree_at(3.0, 3.0)
+    few = JunctionParams(num_samples=1, scales=(0.0,), num_tries=1)
+    (query,) = looked_ahead([Leaf(tree, 0, np.array([[9.0, 3.0]]))], params=few).queries
+    assert query.guidance.tolist() == [0.0]
+
+
+class Given:
+    """Always the same frames [horizon, 2], counted from the boundary."""
+
+    def __init__(self, offsets):
+        self.offsets = np.array(offsets, dtype=float)
+        self.horizon = len(offsets)
+
+    def __call__(self, query, rng):
+        frames = np.concatenate([np.zeros((1, 2)), self.offsets])
+        return query.boundary[:, None] + np.repeat(frames[None], len(query), axis=0)
+
+
+def keeps(offsets, **params):
+    """Whether a lookahead over these frames is kept, in an open world where any hop has been recorded."""
+    tree = Tree(0, np.array([3.0, 3.0]), len(offsets), EuclideanDistance())
+    leaf = Leaf(tree, 0, np.array([[9.0, 3.0]]))
+    look_ahead(
+        [leaf], Given(offsets), SquareDensity(), 10.0, JunctionParams(**params), np.random.default_rng(0)
+    )
+    return len(tree.representatives) > 0
+
+
+EAST = [[0.5, 0.0], [1.0, 0.0], [1.5, 0.0], [2.0, 0.0]]
+"""Two units are 20 steps, and in d_exec 4."""
+
+
+@pytest.mark.parametrize("name", ["progress", "overlap"])
+def test_a_lookahead_may_get_just_as_far_as_it_must(name):
+    """From a root, which is its own prefix, progress and overlap are the same length."""
+    other = {"progress", "overlap"} - {name}
+    assert keeps(EAST, **{name: 4.0, other.pop(): 1.0})
+    assert not keeps(EAST, **{name: 4.1})
+
+
+@pytest.mark.parametrize(
+    "offsets", [[[2.0, 0.0], [2.5, 0.0]], [[0.5, 0.0], [2.5, 0.0]]], ids=["first hop", "last hop"]
+)
+def test_no_hop_may_be_longer_than_what_counts_as_continuous(offsets):
+    assert keeps(offsets, continuity=4.0)
+    assert not keeps(offsets, continuity=3.9)
+
+
+def test_of_equally_supported_members_the_first_sampled_is_kept():
+    class Fan(Given):
+        """Every row ends a hair farther north."""
+
+        def __call__(self, query, rng):
+            north = np.linspace(0.0, 1e-3, len(query))[:, None] * np.linspace(0.0, 1.0, self.horizon + 1)
+            return super().__call__(query, rng) + np.stack([np.zeros_like(north), north], axis=-1)
+
+    tree = Tree(0, np.array([3.0, 3.0]), len(EAST), EuclideanDistance())
+    leaf = Leaf(tree, 0, np.array([[9.0, 3.0]]))
+    looked_ahead([leaf], Fan(EAST), JunctionParams(num_samples=200))
+    np.testing.assert_array_equal(tree.representatives.state, [[5.0, 3.0]])
+
+
+class Traffic(SquareDensity):
+    """Recordings moved east below y = 3 and west above; remembers where it was asked."""
+
+    def __init__(self):
+        super().__init__()
+        object.__setattr__(self, "asked", [])
+
+    def follows(self, points, moves):
+        self.asked.append(points)
+        return (moves[..., 0] > 0) == (points[..., 1] < 3.0)
+
+
+@pytest.mark.parametrize("is_incoming", [False, True])
+def test_every_hop_goes_with_the_traffic_at_its_middle(is_incoming):
+    """Row by row: with it all the way, against it, and across the line between the lanes."""
+    ways = np.array(
+        [
+            [[0.0, 1.0], [1.0, 1.0], [3.0, 1.0]],
+            [[0.0, 4.0], [1.0, 4.0], [3.0, 4.0]],
+            [[0.0, 1.0], [1.0, 2.0], [3.0, 6.0]],
+        ]
+    )
+    outward = ways[:, ::-1] if is_incoming else ways
+    traffic = Traffic()
+    assert goes_with_traffic(outward, is_incoming, traffic).tolist() == [True, False, False]
+    middles = np.array([[[0.5, 1.0], [2.0, 1.0]], [[0.5, 4.0], [2.0, 4.0]], [[0.5, 1.5], [2.0, 4.0]]])
+    np.testing.assert_allclose(traffic.asked[0], middles[:, ::-1] if is_incoming else middles)
+
+
+@pytest.mark.parametrize(("target", "is_kept"), [([17.0, 1.0], True), ([3.0, 1.0], False)])
+def test_lookaheads_against_the_traffic_are_not_kept(target, is_kept):
+    tree = tree_at(10.0, 1.0)
+    guided = JunctionParams(scales=(16.0,))
+    leaf = Leaf(tree, 0, np.array([target]))
+    look_ahead([leaf], StraightSampler(), Traffic(), HOP, guided, np.random.default_rng(0))
+    assert (len(tree.representatives) > 0) is is_kept
 
 
 class OneWayDistance(EuclideanDistance):
@@ -189,12 +327,13 @@ def test_where_ways_are_one_way_only_the_direction_of_travel_must_be_continuous(
 
     for is_one_way in (False, True):
         tree = tree_at(10.0, 3.0, distance=OneWayDistance(), is_incoming=is_incoming)
-        looked_ahead([Leaf(tree, 0, np.array([[12.0, 3.0]]))], Along(), JunctionParams(is_one_way=is_one_way))
+        density = SquareDensity(BLOCK, is_one_way)
+        looked_ahead([Leaf(tree, 0, np.array([[12.0, 3.0]]))], Along(), density=density)
         assert (len(tree.representatives) > 0) == is_one_way
 
 
 def test_endpoints_along_one_lane_are_one_cluster_where_ways_are_one_way():
     tree = tree_at(0.0, 0.0, distance=OneWayDistance())
     tails = np.array([[5.0, 0.0], [5.5, 0.0], [6.0, 0.0]])
-    assert len(set(cluster(tree, tails, JunctionParams()))) == 3
-    assert len(set(cluster(tree, tails, JunctionParams(is_one_way=True)))) == 1
+    assert len(set(cluster(tree, tails, PARAMS.cluster_cut, is_one_way=False))) == 3
+    assert len(set(cluster(tree, tails, PARAMS.cluster_cut, is_one_way=True))) == 1

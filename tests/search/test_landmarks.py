@@ -116,4 +116,39 @@ def test_an_empty_support_has_none():
     models = FakeModels()
     support = models.support
     support.mask[:] = False
-    assert scatter(support, 1.0).shape == (0, 2)
+    for spacing in (0.5, 1.0):
+        assert scatter(support, spacing).shape == (0, 2)
+
+
+def test_landmarks_come_from_a_grid_of_a_quarter_of_the_spacing():
+    support = FakeModels().support
+    steps = (scatter(support, 8.0) - support.origin) / 2.0
+    np.testing.assert_allclose(steps, np.round(steps))
+    assert len(steps) > 4
+
+
+def test_at_the_edge_of_what_can_be_trusted_the_learned_distance_stands():
+    """Over the landmark beside the way it would be longer."""
+    ends = np.array([[2.0, 10.0], [7.0, 10.0]])
+    distance = LandmarkDistance(EuclideanDistance(), np.array([[4.5, 11.0]]), TRUSTED)
+    assert distance.between(ends[:1], ends[1:])[0] == TRUSTED
+    assert distance.pairwise(ends, ends)[0, 1] == TRUSTED
+
+
+def test_hops_of_just_what_can_be_trusted_make_a_chain():
+    ends = np.array([[2.0, 10.0], [12.0, 10.0]])
+    distance = LandmarkDistance(DriftingDistance(), np.array([[7.0, 10.0]]), TRUSTED)
+    np.testing.assert_allclose(distance.pairwise(ends, ends)[0, 1], 2 * TRUSTED)
+
+
+def test_a_hop_that_takes_no_time_is_a_hop():
+    """A door at (6, 10) opens at (14, 10)."""
+
+    class Door(DriftingDistance):
+        def between(self, source, target):
+            is_through = (source == [6.0, 10.0]).all(axis=-1) & (target == [14.0, 10.0]).all(axis=-1)
+            return np.where(is_through, 0.0, super().between(source, target))
+
+    ends = np.array([[2.0, 10.0], [18.0, 10.0]])
+    distance = LandmarkDistance(Door(), np.array([[6.0, 10.0], [14.0, 10.0]]), TRUSTED)
+    np.testing.assert_allclose(distance.pairwise(ends, ends)[0, 1], 80.0)

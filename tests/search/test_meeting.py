@@ -80,3 +80,22 @@ def test_the_wind_decides_in_which_direction_neighbours_can_meet():
     west, east = (Tree(a, np.array([0.4 * a, 0.0]), HORIZON, WindDistance()) for a in (0, 1))
     assert met(west, east, radius=5.0) is not None
     assert met(east, west, radius=5.0) is None
+
+
+def test_frames_exactly_at_the_radius_meet():
+    west, east = (Tree(a, np.array([0.5 * a, 0.0]), HORIZON, EuclideanDistance()) for a in (0, 1))
+    assert met(west, east, radius=5.0).gap == 5.0
+    assert met(west, east, radius=4.9) is None
+
+
+def test_frames_farther_apart_than_anybody_walks_in_so_many_steps_do_not_meet():
+    """Whatever a learned distance says of them."""
+
+    class Hasty(EuclideanDistance):
+        def between(self, source, target):
+            return super().between(source, target) / 10
+
+    west, east = (Tree(a, np.array([3.0 * a, 0.0]), HORIZON, Hasty()) for a in (0, 1))
+    assert west.distance.between(west.state, east.state) <= 5.0
+    assert met(west, east, radius=5.0) is None
+    assert met(west, east, radius=31.0) is not None

@@ -48,8 +48,16 @@ def test_the_temporal_ranking_sees_detours_that_the_straight_one_does_not():
     found = held(tree, [0, 0], [[5.0, 0.0], [5.0, 1.0]])
     found = Representatives(found.node, found.segment, found.codes, found.mass, np.array([900.0, 60.0]))
     candidates = bridge_cost(tree, found.cost, found.tail_codes, partner, CALIBRATION)
-    assert np.argmin(temporal_ranking(tree, partner, found, candidates)) == 1
-    assert np.argmin(straight_ranking(tree, partner, found, candidates)) == 0
+    assert np.argmin(temporal_ranking(partner, found, candidates)) == 1
+    assert np.argmin(straight_ranking(partner, found, candidates)) == 0
+
+
+def test_the_straight_ranking_is_the_distance_to_the_counterparts_root():
+    tree, partner = tree_at([0.0, 0.0]), tree_at([4.0, 3.0])
+    partner.append(held(partner, [0], [[9.0, 9.0]]))
+    found = held(tree, [0, 0], [[4.0, 0.0], [0.0, 0.0]])
+    candidates = bridge_cost(tree, found.cost, found.tail_codes, partner, CALIBRATION)
+    np.testing.assert_allclose(straight_ranking(partner, found, candidates), [3.0, 5.0])
 
 
 def test_uncertainty_is_zero_for_one_place_and_grows_with_the_spread():
@@ -89,3 +97,14 @@ def test_a_heavy_uncertainty_weight_prefers_the_leaf_that_agrees_with_itself():
     promise = np.array([1.0, 1.0, 2.0, 2.0])
     assert rank_leaves(tree, promise, uncertainty_weight=0.1).tolist() == [1, 2]
     assert rank_leaves(tree, promise, uncertainty_weight=10.0).tolist() == [2, 1]
+
+
+def test_of_equally_promising_leaves_the_one_that_agrees_with_itself_is_first():
+    tree = leaves_with(tree_at([0.0, 0.0]), [[[1.0, 0.0], [9.0, 9.0]], [[2.0, 0.0], [2.1, 0.0]]])
+    promise = np.ones(4)
+    assert rank_leaves(tree, promise, uncertainty_weight=0.1).tolist() == [2, 1]
+    assert rank_leaves(tree, promise, uncertainty_weight=0.0).tolist() == [1, 2]
+
+
+def test_no_open_leaves_are_no_ranking():
+    assert rank_leaves(tree_at([0.0, 0.0]), np.zeros(0), uncertainty_weight=0.1).tolist() == []

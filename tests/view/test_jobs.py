@@ -30,9 +30,9 @@ def run(scenario, **limits):
 
 
 def test_what_work_tells_arrives_in_order_and_what_it_returns_is_kept():
-    def work(desk):
+    def work(job):
         for number in range(3):
-            desk.tell("number", str(number))
+            job.tell("number", str(number))
         return "outcome"
 
     async def scenario(jobs):
@@ -45,10 +45,10 @@ def test_what_work_tells_arrives_in_order_and_what_it_returns_is_kept():
 
 
 def test_a_refusal_is_told_as_its_sentence_and_a_bug_as_one_too(caplog):
-    def refuse(desk):
+    def refuse(job):
         raise InvalidProblem("no such place")
 
-    def stumble(desk):
+    def stumble(job):
         raise KeyError("lost")
 
     async def scenario(jobs):
@@ -64,11 +64,11 @@ def test_a_refusal_is_told_as_its_sentence_and_a_bug_as_one_too(caplog):
 def test_work_that_checks_ends_soon_after_a_cancel_and_tells_nothing_more():
     started, ended = threading.Event(), threading.Event()
 
-    def work(desk):
+    def work(job):
         started.set()
         try:
             while True:
-                desk.check()
+                job.check()
         finally:
             ended.set()
 
@@ -89,12 +89,12 @@ def test_a_waiting_job_that_is_cancelled_never_runs():
     gate, ran = threading.Event(), []
 
     async def scenario(jobs):
-        first = jobs.submit("a", lambda desk: gate.wait(5))
-        second = jobs.submit("b", lambda desk: ran.append(1))
+        first = jobs.submit("a", lambda job: gate.wait(5))
+        second = jobs.submit("b", lambda job: ran.append(1))
         jobs.cancel(second)
         gate.set()
         await followed(jobs, first)
-        jobs.submit("c", lambda desk: None)
+        jobs.submit("c", lambda job: None)
         assert ran == []
 
     run(scenario)
@@ -104,15 +104,15 @@ def test_one_job_for_each_session_and_so_many_in_the_queue():
     gate = threading.Event()
 
     async def scenario(jobs):
-        first = jobs.submit("a", lambda desk: gate.wait(5))
+        first = jobs.submit("a", lambda job: gate.wait(5))
         with pytest.raises(Busy, match=f"cancel {first.id} first"):
-            jobs.submit("a", lambda desk: None)
-        jobs.submit("b", lambda desk: None)
+            jobs.submit("a", lambda job: None)
+        jobs.submit("b", lambda job: None)
         with pytest.raises(Busy, match="2 plans are waiting already"):
-            jobs.submit("c", lambda desk: None)
+            jobs.submit("c", lambda job: None)
         gate.set()
         await followed(jobs, first)
-        jobs.submit("a", lambda desk: None)
+        jobs.submit("a", lambda job: None)
 
     run(scenario, num_waiting=1)
 
@@ -120,7 +120,7 @@ def test_one_job_for_each_session_and_so_many_in_the_queue():
 def test_finished_jobs_are_forgotten_by_number_and_by_time_and_their_memory_is_freed():
     alive = []
 
-    def work(desk):
+    def work(job):
         thing = Thing()
         alive.append(weakref.ref(thing))
         return thing
@@ -147,7 +147,7 @@ def test_a_follower_may_come_back_in_time():
     gate = threading.Event()
 
     async def scenario(jobs):
-        job = jobs.submit("me", lambda desk: (desk.tell("one", "1"), gate.wait(5)))
+        job = jobs.submit("me", lambda job: (job.tell("one", "1"), gate.wait(5)))
         async for batch in jobs.follow(job, 0):
             if batch:
                 break
@@ -160,11 +160,25 @@ def test_a_follower_may_come_back_in_time():
     run(scenario, grace=0.2)
 
 
+def test_a_closed_queue_has_cancelled_everything_and_takes_nothing_more():
+    gate = threading.Event()
+
+    async def scenario(jobs):
+        running, waiting = (jobs.submit(name, lambda job: gate.wait(5)) for name in "ab")
+        jobs.close()
+        gate.set()
+        assert (running.state, waiting.state) == ("cancelled", "cancelled")
+        with pytest.raises(Busy, match="the viewer is ending"):
+            jobs.submit("c", lambda job: None)
+
+    run(scenario)
+
+
 @pytest.mark.parametrize("leaves", [True, False])
 def test_a_job_without_a_follower_is_cancelled(leaves):
-    def work(desk):
+    def work(job):
         while True:
-            desk.check()
+            job.check()
 
     async def scenario(jobs):
         job = jobs.submit("me", work)

@@ -1,13 +1,16 @@
 import json
+from urllib.parse import quote
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 from viewer_service import PROBLEM, running
 
 from chronoforest.errors import InvalidParameter, InvalidProblem
 from chronoforest.planning.planner import MaxExpansions, MaxRounds, MaxSeconds
-from chronoforest.view.requests import Budget, PlanRequest
+from chronoforest.view.requests import LARGEST_COORDINATE, Budget, PlanRequest
 
 ODD_TEXT = st.text(max_size=300) | st.sampled_from(["", "\x00", "\ud800", "√", "x" * 5000, "../..", "\n\n"])
 NUMBERS = st.floats() | st.integers() | st.sampled_from([1e300, -1e7, 10**400, float("nan"), float("-inf")])
@@ -73,6 +76,57 @@ def test_every_malformed_problem_is_one_readable_sentence_and_the_service_lives(
     assert answer["error"].isprintable()
     assert "Traceback" not in answer["error"]
     assert service.ask("GET", "/api/world")[0] == 200
+
+
+COORDINATES = st.floats() | st.integers() | st.sampled_from([0, -0.0, 1e6, 5e-324, 1e300, 10**400, True])
+PLACES = st.lists(st.tuples(COORDINATES, COORDINATES), max_size=3)
+WELL_FORMED = st.fixed_dictionaries(
+    {"starts": PLACES, "goals": PLACES},
+    optional={
+        "waypoints": PLACES,
+        "seed": st.integers() | st.floats(),
+        "budget": st.fixed_dictionaries(
+            {
+                "unit": st.sampled_from(["rounds", "expansions", "seconds"]),
+                "amount": st.integers() | st.floats(),
+            }
+        ),
+    },
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(values=WELL_FORMED)
+def test_every_number_that_is_accepted_is_finite_and_of_its_type(values):
+    try:
+        request = PlanRequest.model_validate_json(json.dumps(values))
+        problem = request.problem()
+    except (ValidationError, InvalidProblem):
+        return
+    assert np.isfinite(problem.anchors).all()
+    assert np.abs(problem.anchors).max() <= LARGEST_COORDINATE
+    assert type(request.seed) is int
+    assert request.budget is None or 1 <= request.budget.amount <= 100_000
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-1e400", "1e7", "true", '"3"', "null", "9" * 5000])
+def test_a_coordinate_that_is_no_finite_number_of_the_world_is_refused(service, number):
+    body = f'{{"starts": [[3, {number}]], "goals": [[17, 17]]}}'
+    status, answer = service.ask("POST", "/api/plan", body.encode())
+    assert status in (400, 422)
+    assert answer["error"].count("\n") == 0
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    job=st.text(alphabet=st.characters(codec="latin-1", exclude_characters="/?#\r\n"), min_size=1),
+    seen=st.text(alphabet=st.characters(codec="latin-1", categories=["L", "N", "P"])),
+)
+def test_an_unknown_plan_is_one_sentence_however_it_is_asked_for(service, job, seen):
+    path = f"/api/plans/{quote(job)}/events"
+    status, answer = service.ask("GET", path, headers={"Last-Event-ID": seen.encode("latin-1")})
+    assert status == 404
+    assert answer["error"].isprintable()
 
 
 @pytest.mark.parametrize(

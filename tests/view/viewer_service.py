@@ -8,11 +8,11 @@ import threading
 import time
 from contextlib import contextmanager
 
-import uvicorn
 from fakes import make_planner
 
 from chronoforest.view.guard import Guard
-from chronoforest.view.server import Stage, create_app, listen
+from chronoforest.view.server import ViewerServer, create_app, listen
+from chronoforest.view.world import ServedPreset
 
 PROBLEM = {"starts": [[3, 3]], "goals": [[17, 17]], "waypoints": [[3, 17]]}
 
@@ -89,10 +89,8 @@ def running(planners=None, limits=None):
     listener = listen(0)
     listener.listen()
     port = listener.getsockname()[1]
-    app = create_app(Stage.of(planners or {"default": make_planner()}), limits)
-    server = uvicorn.Server(
-        uvicorn.Config(Guard(app, port), log_level="critical", timeout_graceful_shutdown=1)
-    )
+    app = create_app(ServedPreset(planners or {"default": make_planner()}), limits)
+    server = ViewerServer(Guard(app, port), app.state.jobs)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
     service = Service(port, app)

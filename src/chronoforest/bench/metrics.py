@@ -72,9 +72,14 @@ def share(trials: Sequence[Trial], is_good: Callable[[Trial], bool]) -> Estimate
     return wilson(sum(map(is_good, trials)), len(trials))
 
 
+def is_within(trial: Trial, cap: int) -> bool:
+    """Whether the walk reached the goal in so many steps, as the environment reports it."""
+    return trial.walk is not None and trial.walk.success_within(cap)
+
+
 def success(trials: Sequence[Trial], cap: int = CAPS[0]) -> Estimate:
-    """Walks that reached the goal within the cap, as the environment reports it."""
-    return share(trials, lambda trial: trial.walk is not None and trial.walk.success_within(cap))
+    """Walks that reached the goal within the cap."""
+    return share(trials, lambda trial: is_within(trial, cap))
 
 
 def pace(trials: Sequence[Trial]) -> Estimate:
@@ -95,9 +100,9 @@ def replanned(trials: Sequence[Trial]) -> Estimate:
 
 
 def steps_per_unit(trials: Sequence[Trial]) -> Estimate:
-    """Steps for each unit of the plan, over the walks that arrived."""
+    """Steps for each unit of the plan, over the walks that arrived; a plan that led nowhere has none."""
     arrived = [(t.walk, t.plan) for t in trials if t.walk and t.plan and t.walk.cause == "none"]
-    return mean(walk.steps / plan.length for walk, plan in arrived)
+    return mean(walk.steps / plan.length for walk, plan in arrived if plan.length > 0)
 
 
 def completeness(trials: Sequence[Trial]) -> Estimate:

@@ -127,11 +127,6 @@ def bfs_matrix(maze: Maze, points: ArrayLike) -> FloatArray:
     return lengths
 
 
-def bfs_length(maze: Maze, start: ArrayLike, goal: ArrayLike) -> float:
-    """Units of the shortest way over cells between two points [2]."""
-    return float(bfs_matrix(maze, np.array([start, goal], dtype=np.float64))[0, 1])
-
-
 def centre_path(maze: Maze, start: ArrayLike, goal: ArrayLike) -> FloatArray:
     """[T, 2] from one point to another through the centres of the cells between theirs, a shortest way."""
     given = _points(_blocked(maze), np.array([start, goal], dtype=np.float64))

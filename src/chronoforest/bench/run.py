@@ -1,118 +1,89 @@
-"""Run cases on several processes and write one JSON line per trial; an interrupted run continues."""
+"""Run cases on several processes and write one JSON line per trial; an interrupted run continues.
+
+The file of a suite holds one trial per line; what it holds already is never run again.
+"""
 
 from __future__ import annotations
 
 import gzip
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from chronoforest.bench.suites import Case, Mode
-from chronoforest.bench.trials import Trial, Walker, run_case
-from chronoforest.errors import BadResult, ChronoForestError, InvalidParameter
+from chronoforest.bench.case import Case
+from chronoforest.bench.suite import Suite
+from chronoforest.bench.trials import Origin, Trial
+from chronoforest.errors import BadResult, ChronoForestError, InvalidParameter, InvalidProblem
 from chronoforest.files import DAMAGE, append_line, locked, reading
+from chronoforest.peers.choice import PlannerChoice
 from chronoforest.processes import spread
 
-if TYPE_CHECKING:
-    from chronoforest.presets.loading import PresetPlanner
-
-LoadPlanner = Callable[[str, Mode], "PresetPlanner | Walker"]
-"""Preset and mode → what a suite needs; hashable and picklable, because every process loads its own."""
-
-RunCase = Callable[[Case, Any], Trial]
-"""Runs one case on what was loaded for it; a function of a module, because other processes import it."""
-
 OnProgress = Callable[[int, int], None]
-
-
-@dataclass(frozen=True)
-class ShippedPlanner:
-    """Loads planners, or peers by name, with the weights of the package or of another folder."""
-
-    weights: Path | None = None
-    device: str = "cpu"
-    tracker: str | None = None
-    planner: str = "chronoforest"
-    data: Path = Path("data")
-    distance: str = "own"
-
-    def __call__(self, preset: str, mode: Mode) -> PresetPlanner:
-        """The planner of a preset."""
-        from chronoforest.peers.registry import load
-
-        return load(
-            self.planner,
-            preset,
-            self.data,
-            device=self.device,
-            weights=self.weights,
-            mode=mode,
-            tracker=self.tracker,
-            distance=self.distance,
-        )
-
-
-@dataclass(frozen=True)
-class ShippedWalker:
-    """Loads trackers alone: following a fixed path needs no other model."""
-
-    weights: Path | None = None
-    tracker: str | None = None
-
-    def __call__(self, preset: str, mode: Mode) -> Walker:
-        """The tracker of a preset and how it is used."""
-        from chronoforest.models.store import load_tracker
-        from chronoforest.presets.named import get_preset
-
-        chosen = get_preset(preset)
-        tracker = load_tracker(self.weights or chosen.weights, chosen.tracker_file(self.tracker), preset)
-        return Walker(tracker, chosen.execution)
+Load = Callable[[PlannerChoice], Any]
+RunCase = Callable[[Case, Any], Trial]
 
 
 def run_cases(
+    suite: Suite,
     cases: Sequence[Case],
-    path: Path,
-    load: LoadPlanner,
+    folder: Path,
     workers: int = 1,
     on_progress: OnProgress | None = None,
-    run: RunCase = run_case,
 ) -> list[Trial]:
-    """The trials of all cases, in their order; those that the file holds already are not run again."""
+    """The trials of all cases, in their order; those that the folder holds already are not run again."""
     if workers < 1:
         raise InvalidParameter(f"workers must be at least 1, got {workers}")
+    path = folder / suite.file
     with locked(path):
-        trials = {trial.case: trial for trial in read_trials(path)}
-        pending = [case for case in cases if case not in trials]
+        trials = {trial.case.key: trial for trial in read_records(folder, suite)}
+        pending = [case for case in cases if case.key not in trials]
         num_kept = len(cases) - len(pending)
-        for num_run, trial in enumerate(_run(pending, load, workers, run), start=1):
+        for num_run, trial in enumerate(_run(pending, suite, workers), start=1):
             append_line(path, trial.to_json())
-            trials[trial.case] = trial
+            trials[trial.case.key] = trial
             if on_progress is not None:
                 on_progress(num_kept + num_run, len(cases))
-    return [trials[case] for case in cases]
+    return [trials[case.key] for case in cases]
 
 
 def read_trials(path: Path) -> list[Trial]:
-    """The trials of a file, plain or compressed (.gz), none when it does not exist; a torn last line is left
-    out."""
-    trials = []
+    """The trials of a file, plain or compressed (.gz), none when it does not exist.
+
+    A torn last line is left out; of a case that was run twice the last trial counts.
+    """
+    trials = {}
     for number, line in enumerate(_whole_lines(path), start=1):
         try:
-            trials.append(Trial.from_json(line))
+            trial = Trial.from_json(line)
+            trials[trial.case.key] = trial
         except DAMAGE as error:
             raise BadResult(f"{path} line {number} is not a trial: {error!r}") from error
-    return trials
+    return list(trials.values())
 
 
-def _run(cases: Sequence[Case], load: LoadPlanner, workers: int, run: RunCase) -> Iterator[Trial]:
+def read_records(folder: Path, suite: Suite) -> list[Trial]:
+    """The trials of a suite, from its compressed file and its plain one, which counts more."""
+    found = [*read_trials(folder / f"{suite.file}.gz"), *read_trials(folder / suite.file)]
+    return list({trial.case.key: trial for trial in found}.values())
+
+
+def attempt(case: Case, loaded: Any, run: RunCase) -> Trial:
+    """Run a case on what was loaded for it; a refused problem is a failed trial."""
+    try:
+        return run(case, loaded)
+    except InvalidProblem as error:
+        return Trial(case, plan=None, refusal=str(error))
+
+
+def _run(cases: Sequence[Case], suite: Suite, workers: int) -> Iterator[Trial]:
     """Trials as they finish."""
     if workers == 1 or len(cases) < 2:
-        yield from (_trial(case, load, run) for case in cases)
+        yield from (_trial(case, suite.load, suite.run) for case in cases)
         return
-    calls = [(case, load, run) for case in cases]
+    calls = [(case, suite.load, suite.run) for case in cases]
     with closing(spread(_trial_or_error, calls, min(workers, len(cases)))) as answers:
         for trial, error in answers:
             if trial is None:
@@ -120,7 +91,7 @@ def _run(cases: Sequence[Case], load: LoadPlanner, workers: int, run: RunCase) -
             yield trial
 
 
-def _trial_or_error(case: Case, load: LoadPlanner, run: RunCase) -> tuple[Trial | None, str]:
+def _trial_or_error(case: Case, load: Load, run: RunCase) -> tuple[Trial | None, str]:
     """A worker's answer; errors travel as their sentence, since not all of them can be pickled."""
     try:
         return _trial(case, load, run), ""
@@ -128,17 +99,18 @@ def _trial_or_error(case: Case, load: LoadPlanner, run: RunCase) -> tuple[Trial 
         return None, str(error)
 
 
-def _trial(case: Case, load: LoadPlanner, run: RunCase) -> Trial:
-    return run(case, _planner(load, case.preset, case.mode))
+def _trial(case: Case, load: Load, run: RunCase) -> Trial:
+    loaded, origin = _loaded(load, case.choice)
+    return replace(attempt(case, loaded, run), origin=origin)
 
 
-@cache
-def _planner(load: LoadPlanner, preset: str, mode: Mode) -> PresetPlanner | Walker:
-    """One planner per process, on one thread: workers share the cores, and plans must not depend on them."""
+@lru_cache(maxsize=4)
+def _loaded(load: Load, choice: PlannerChoice) -> tuple[Any, Origin]:
+    """What a process has loaded, on one thread: workers share the cores, plans must not depend on them."""
     import torch
 
     torch.set_num_threads(1)
-    return load(preset, mode)
+    return load(choice), Origin.of(choice)
 
 
 def _whole_lines(path: Path) -> list[str]:

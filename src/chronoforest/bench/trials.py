@@ -1,39 +1,37 @@
-"""One case run and measured: the plan, against the map, and the walk."""
+"""What came of a case: figures of the plan, against the map, and of the walk, and where they come from."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from functools import cache
+from hashlib import sha256
+from importlib.metadata import version
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chronoforest.bench.references import REFERENCES, bfs_matrix, geodesic_matrix
-from chronoforest.bench.suites import TIE, Case, order_problem, random_problem
+from chronoforest.bench.case import Case
+from chronoforest.bench.problems import TIE
+from chronoforest.bench.references import bfs_matrix, geodesic_matrix
 from chronoforest.envs.mazes import Maze
-from chronoforest.envs.tasks import Env, make_env, reset_task
-from chronoforest.errors import InvalidProblem
-from chronoforest.execution.outing import Outing, walk_task
+from chronoforest.envs.tasks import Env, make_env
+from chronoforest.execution.journey import Journey, walk_task
 from chronoforest.execution.recovery import Cause
-from chronoforest.execution.rollout import MAX_STEPS, Rollout, walk
-from chronoforest.execution.route import ExecutionParams, Place, Route, advance
+from chronoforest.execution.rollout import MAX_STEPS, Rollout
+from chronoforest.models.train import pick_device
+from chronoforest.peers.choice import PlannerChoice
 from chronoforest.planning.result import PlanResult
-from chronoforest.planning.shortening import resample
 from chronoforest.routing.solver import AutoSolver, best_two_costs, order_from_names
-from chronoforest.types import FloatArray, Problem, Tracker
+from chronoforest.types import FloatArray, Problem
 
 if TYPE_CHECKING:
     from chronoforest.presets.loading import PresetPlanner
 
 GRAPH_FIXED = "graph-fixed"
 """The privileged variant: the planner has no map, so its order is solved here and handed in."""
-
-OFFICIAL_CAP = 1000
-
-SPACING = 0.2
-"""Units between the frames of a reference path; a plan's are about as near to each other."""
 
 
 @dataclass(frozen=True)
@@ -81,54 +79,57 @@ class WalkFigures:
 
 
 @dataclass(frozen=True)
-class Walker:
-    """What follows a path, without a planner."""
+class Origin:
+    """What made a trial: the version of the package, the device and the fingerprint of the weights; "" where
+    an older record does not tell."""
 
-    tracker: Tracker
-    execution: ExecutionParams
+    version: str = ""
+    device: str = ""
+    weights: str = ""
+
+    @classmethod
+    def of(cls, choice: PlannerChoice) -> Origin:
+        """Here and now; files that the choice does without are left out."""
+        there = [path for path in choice.weight_files if path.is_file()]
+        return cls(version("chronoforest"), str(pick_device(choice.device)), fingerprint(*there))
 
 
 @dataclass(frozen=True)
 class Trial:
     """What came of a case; `refusal` is the planner's sentence when it would not even try; `measures`: what
-    else a suite measured, in values that JSON knows."""
+    else a suite measured, in values that JSON knows; `origin`: what made it."""
 
     case: Case
     plan: PlanFigures | None
     walk: WalkFigures | None = None
     refusal: str = ""
     measures: Mapping[str, Any] = field(default_factory=dict)
+    origin: Origin = Origin()
 
     def to_json(self) -> str:
         """One line."""
-        return json.dumps(asdict(self))
+        return json.dumps({**asdict(self), "case": self.case.to_dict()})
 
     @classmethod
     def from_json(cls, line: str) -> Trial:
-        """The inverse of `to_json`."""
+        """The inverse of `to_json`; older records have neither measures nor an origin."""
         values = json.loads(line)
-        plan = None if values["plan"] is None else _plan_figures(values["plan"])
-        walked = None if values["walk"] is None else WalkFigures(**values["walk"])
-        return cls(Case(**values["case"]), plan, walked, values["refusal"], values.get("measures", {}))
+        return cls(
+            case=Case.from_dict(values["case"]),
+            plan=None if values["plan"] is None else _plan_figures(values["plan"]),
+            walk=None if values["walk"] is None else WalkFigures(**values["walk"]),
+            refusal=values["refusal"],
+            measures=values.get("measures", {}),
+            origin=Origin(**values.get("origin", {})),
+        )
 
 
-def run_case(case: Case, planner: PresetPlanner | Walker) -> Trial:
-    """Plan, walk where the suite says so, and measure; a refused problem is a failed trial."""
-    return attempt(case, lambda: _RUNS[case.suite](case, planner))
-
-
-def attempt(case: Case, run: Callable[[], Trial]) -> Trial:
-    """What `run` returns, or the planner's refusal."""
-    try:
-        return run()
-    except InvalidProblem as error:
-        return Trial(case, plan=None, refusal=str(error))
-
-
-def task_problem(case: Case) -> Problem:
-    """An official task with its jitter, as the environment is reset to it."""
-    start = reset_task(_env(case.preset, MAX_STEPS), case.task, case.seeds[0])
-    return Problem([start.observation[:2]], [start.goal])
+def fingerprint(*paths: Path) -> str:
+    """The first 16 hexadecimal digits of the SHA-256 of files, one after another; "" of none."""
+    digest = sha256()
+    for path in paths:
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16] if paths else ""
 
 
 def plan_problem(case: Case, planner: PresetPlanner, problem: Problem, **watchers: Any) -> PlanResult:
@@ -169,13 +170,13 @@ def measure_walk(rollout: Rollout, units: float | None = None) -> WalkFigures:
     )
 
 
-def walk_case(case: Case, planner: PresetPlanner) -> Outing:
+def walk_case(case: Case, planner: PresetPlanner) -> Journey:
     """The official protocol; one walk with the longer cap tells about both."""
     reset_seed, plan_seed = case.seeds
     order = [["S1", "G1"]] if case.variant == GRAPH_FIXED else None
     return walk_task(
         planner,
-        _env(case.preset, MAX_STEPS),
+        official_env(case.preset, MAX_STEPS),
         case.task,
         seed=reset_seed,
         plan_seed=plan_seed,
@@ -185,59 +186,12 @@ def walk_case(case: Case, planner: PresetPlanner) -> Outing:
     )
 
 
-def _walk_task(case: Case, planner: PresetPlanner) -> Trial:
-    outing = walk_case(case, planner)
-    return Trial(case, measure_plan(outing.result, case.maze), measure_walk(outing.rollouts[0]))
-
-
-def _walk_reference(case: Case, walker: Walker) -> Trial:
-    """A fixed path of the map is followed to the official cap; nothing is planned and nothing given up."""
-    env = _env(case.preset, OFFICIAL_CAP)
-    start = reset_task(env, case.task, case.seeds[0])
-    vertices = REFERENCES[case.reference](case.maze, start.observation[:2], start.goal)
-    route = Route(resample(vertices, SPACING), np.zeros((0, 2)), ())
-    params = replace(
-        walker.execution,
-        look_ahead=case.look_ahead or walker.execution.look_ahead,
-        drift=np.inf,
-        stuck_steps=OFFICIAL_CAP,
-    )
-    rollout = walk(env, start, route, walker.tracker, params=params)
-    return Trial(case, plan=None, walk=measure_walk(rollout, _units_along(route, rollout, params)))
-
-
-def _units_along(route: Route, rollout: Rollout, params: ExecutionParams) -> float:
-    """How much of the route was walked: up to the frame that the last position is nearest to."""
-    place = Place()
-    for position in rollout.xy:
-        place = advance(route, place, position, params)
-    return float(route.along[place.frame])
-
-
-def _plan_random(case: Case, planner: PresetPlanner) -> Trial:
-    return Trial(case, measure_plan(plan_problem(case, planner, random_problem(case)), case.maze))
-
-
-def _plan_order(case: Case, planner: PresetPlanner) -> Trial:
-    problem = order_problem(case, planner.models.distance)
-    return Trial(case, measure_plan(plan_problem(case, planner, problem), case.maze))
-
-
-_RUNS: dict[str, Callable[[Case, Any], Trial]] = {
-    "stitch": _walk_task,
-    "pairs": _plan_random,
-    "multi": _plan_random,
-    "order": _plan_order,
-    "track": _walk_reference,
-}
-
-
 def _least(matrix: FloatArray, problem: Problem) -> float:
     return AutoSolver()(matrix, problem, None).cost(matrix)
 
 
 @cache
-def _env(preset: str, max_steps: int) -> Env:
+def official_env(preset: str, max_steps: int) -> Env:
     """One environment per process and cap."""
     return make_env(preset, max_episode_steps=max_steps)
 

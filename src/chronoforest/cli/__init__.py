@@ -55,8 +55,7 @@ VERBS: dict[str, Verb] = {
     "bench multi": Verb("chronoforest.cli.bench:multi", "plans for several agents and waypoints"),
     "bench order": Verb("chronoforest.cli.bench:order", "the order of waypoints that are easily misjudged"),
     "bench track": Verb("chronoforest.cli.bench:track", "trackers on fixed paths of the map"),
-    "bench paper": Verb("chronoforest.cli.paper:paper", "the paper's tables and figures, all suites"),
-    "report": Verb("chronoforest.cli.report:report", "the paper's tables and figures from saved records"),
+    "report": Verb("chronoforest.cli.report:report", "tables and figures from saved records"),
     "view": Verb("chronoforest.cli.view:view", "watch and steer the planner in the browser"),
     "demo": Verb("chronoforest.cli.demo:demo", "two ants, five waypoints, the giant maze"),
 }
@@ -64,10 +63,16 @@ VERBS: dict[str, Verb] = {
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; returns 0, or 2 after an error that was explained, or 130 after ctrl-C or SIGTERM."""
+    """Run one command of `chronoforest`."""
+    return run_verbs("chronoforest", VERBS, argv)
+
+
+def run_verbs(program: str, verbs: Mapping[str, Verb], argv: Sequence[str] | None = None) -> int:
+    """Run one command of a program; returns 0, 2 after an error that was explained, or 130 when it was
+    stopped by ctrl-C or SIGTERM."""
     try:
         with handled(interrupt, signal.SIGTERM):
-            return _dispatch(list(sys.argv[1:] if argv is None else argv))
+            return _dispatch(program, verbs, list(sys.argv[1:] if argv is None else argv))
     except ChronoForestError as error:
         print(f"chronoforest: {error}", file=sys.stderr)
         return FAILED
@@ -82,35 +87,35 @@ def main(argv: Sequence[str] | None = None) -> int:
         return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
 
 
-def _dispatch(arguments: list[str]) -> int:
+def _dispatch(program: str, verbs: Mapping[str, Verb], arguments: list[str]) -> int:
     if arguments == ["--version"]:
         print(f"chronoforest {version('chronoforest')}")
         return 0
     for num_words in (2, 1):
         name = " ".join(arguments[:num_words])
-        if name in VERBS:
-            return _call(name, arguments[num_words:])
-    return _help([word for word in arguments if word not in ("-h", "--help")])
+        if name in verbs:
+            return _call(f"{program} {name}", verbs[name], arguments[num_words:])
+    return _help(program, verbs, [word for word in arguments if word not in ("-h", "--help")])
 
 
-def _call(name: str, arguments: list[str]) -> int:
+def _call(name: str, verb: Verb, arguments: list[str]) -> int:
     import tyro
 
-    return int(tyro.cli(VERBS[name].load(), prog=f"chronoforest {name}", args=arguments) or 0)
+    return int(tyro.cli(verb.load(), prog=name, args=arguments) or 0)
 
 
-def _help(words: list[str]) -> int:
+def _help(program: str, verbs: Mapping[str, Verb], words: list[str]) -> int:
     """List the commands below the words given; unknown words are an error."""
     prefix = " ".join(words)
-    verbs = {name: verb for name, verb in VERBS.items() if not words or name.startswith(f"{prefix} ")}
-    if not verbs:
-        raise ChronoForestError(f"unknown command {prefix!r}; available: {', '.join(VERBS)}")
-    print(_listing(verbs))
+    below = {name: verb for name, verb in verbs.items() if not words or name.startswith(f"{prefix} ")}
+    if not below:
+        raise ChronoForestError(f"unknown command {prefix!r}; available: {', '.join(verbs)}")
+    print(_listing(program, below))
     return 0
 
 
-def _listing(verbs: Mapping[str, Verb]) -> str:
+def _listing(program: str, verbs: Mapping[str, Verb]) -> str:
     width = max(map(len, verbs))
     lines = [f"  {name:<{width}}  {verb.summary}" for name, verb in verbs.items()]
-    head = ["usage: chronoforest COMMAND …", "", *lines]
-    return "\n".join([*head, "", "`chronoforest COMMAND --help` tells what a command takes."])
+    head = [f"usage: {program} COMMAND …", "", *lines]
+    return "\n".join([*head, "", f"`{program} COMMAND --help` tells what a command takes."])

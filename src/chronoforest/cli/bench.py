@@ -4,26 +4,28 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from tyro.conf import arg
 
-from chronoforest.cli.planning import Options, PlannerOptions
-
-if TYPE_CHECKING:
-    from chronoforest.bench.run import LoadPlanner
+from chronoforest.cli.planning import Choice, check_variant, open_folder
+from chronoforest.peers.choice import PlannerChoice
 
 
 @dataclass(frozen=True)
 class BenchOptions:
-    """How many trials, and where they go.
+    """Which trials, and where they go.
 
     Args:
+        variant: online, or one of the fixed orders and ablations.
+        seed: of all trials; the same seed gives the same plans.
         workers: processes; each loads its own planner and uses one thread.
         out: folder for SUITE.jsonl, one line per trial; a run that was stopped continues from there.
         markdown: print the table for a Markdown file.
     """
 
+    variant: str = "online"
+    seed: int = 0
     workers: int = 1
     out: Path = Path("runs/bench")
     markdown: bool = False
@@ -32,26 +34,26 @@ class BenchOptions:
 Bench = Annotated[BenchOptions, arg(name="")]
 
 
-def stitch(options: Options, bench: Bench, episodes: int = 50, replans: bool = True) -> None:
+def stitch(choice: Choice, bench: Bench, episodes: int = 50, replans: bool = True) -> None:
     """The official protocol: five tasks with jitter, success within 1000 and within 2000 steps.
 
     Args:
         episodes: per task.
         replans: plan anew when something goes wrong on the way; without it the walk ends there.
     """
-    _bench("stitch", options, bench, episodes, replans=replans)
+    _bench("stitch", choice, bench, episodes, replans=replans)
 
 
-def pairs(options: Options, bench: Bench, episodes: int = 500) -> None:
+def pairs(choice: Choice, bench: Bench, episodes: int = 500) -> None:
     """Plans between random starts and goals: completeness, walls crossed, lengths.
 
     Args:
         episodes: pairs in all.
     """
-    _bench("pairs", options, bench, episodes)
+    _bench("pairs", choice, bench, episodes)
 
 
-def multi(options: Options, bench: Bench, episodes: int = 100, agents: int = 2, waypoints: int = 5) -> None:
+def multi(choice: Choice, bench: Bench, episodes: int = 100, agents: int = 2, waypoints: int = 5) -> None:
     """Plans for several agents with shared random waypoints.
 
     Args:
@@ -59,20 +61,20 @@ def multi(options: Options, bench: Bench, episodes: int = 100, agents: int = 2, 
         agents: M.
         waypoints: K.
     """
-    _bench("multi", options, bench, episodes, num_agents=agents, num_waypoints=waypoints)
+    _bench("multi", choice, bench, episodes, num_agents=agents, num_waypoints=waypoints)
 
 
-def order(options: Options, bench: Bench, episodes: int = 50) -> None:
+def order(choice: Choice, bench: Bench, episodes: int = 50) -> None:
     """Plans through three waypoints whose best order the raw learned distance gets wrong.
 
     Args:
         episodes: waypoint triples in all; the five tasks take turns.
     """
-    _bench("order", options, bench, episodes)
+    _bench("order", choice, bench, episodes)
 
 
 def track(
-    options: Options,
+    choice: Choice,
     bench: Bench,
     episodes: int = 12,
     reference: str = "centres",
@@ -85,54 +87,35 @@ def track(
         reference: centres of the cells, or geodesic-1.5, geodesic-1.25 or geodesic-1.0 by its clearance.
         look: units that the subgoal leads the nearest point of the path by; the preset's unless told.
     """
-    from chronoforest.bench.run import ShippedWalker
     from chronoforest.presets.named import get_preset
 
-    named = replace(options, tracker=options.tracker or get_preset(options.preset).models.tracker.name)
-    load = ShippedWalker(options.weights, named.tracker)
-    _bench("track", named, bench, episodes, load, reference=reference, look_ahead=look)
+    named = replace(choice, tracker=choice.tracker or get_preset(choice.preset).models.tracker.name)
+    _bench("track", named, bench, episodes, reference=reference, look_ahead=look)
 
 
-def _bench(
-    suite: str,
-    options: PlannerOptions,
-    bench: BenchOptions,
-    episodes: int,
-    load: LoadPlanner | None = None,
-    **more: Any,
-) -> None:
-    """Run a suite and print its table; `more`: what else identifies its cases."""
+def _bench(name: str, choice: PlannerChoice, bench: BenchOptions, episodes: int, **more: Any) -> None:
+    """Run a suite and print its table; `more`: what else its cases share."""
     from rich.console import Console
 
-    from chronoforest.bench.run import ShippedPlanner, read_trials, run_cases
-    from chronoforest.bench.suites import Case, make_cases
-    from chronoforest.cli.planning import open_folder
+    from chronoforest.bench.case import Case
+    from chronoforest.bench.protocol import PROTOCOL_SUITES
+    from chronoforest.bench.run import read_records, run_cases
+    from chronoforest.bench.suite import Request
     from chronoforest.cli.progress import bar
-    from chronoforest.report.tables import bench_table
+    from chronoforest.report.tables import bench_table, setup_title
 
-    options.check()
-    preset = options.preset
-    if options.tracker is not None:
-        more["tracker"] = options.tracker
-    if load is None:
-        more |= {"planner": options.planner, "distance": options.distance}
-    template = Case(suite, preset, 0, 0, options.seed, options.variant, options.mode, **more)
-    cases = make_cases(template, episodes)
-    path = open_folder(bench.out) / f"{suite}.jsonl"
-    num_kept = len({trial.case for trial in read_trials(path)} & set(cases))
+    choice.check()
+    check_variant(bench.variant)
+    suite = PROTOCOL_SUITES[name]
+    template = Case(name, choice, seed=bench.seed, variant=bench.variant, **more)
+    cases = suite.cases(Request(episodes=episodes, template=template))
+    folder = open_folder(bench.out)
+    path = folder / suite.file
+    num_kept = len({trial.case.key for trial in read_records(folder, suite)} & {case.key for case in cases})
     if num_kept:
         print(f"{path}: {num_kept} of {len(cases)} trials were there already, kept")
-    with bar(f"{suite} {preset}", "trials") as on_progress:
-        load = load or ShippedPlanner(
-            options.weights,
-            options.device,
-            options.tracker,
-            options.planner,
-            options.data,
-            options.distance,
-        )
-        trials = run_cases(cases, path, load, bench.workers, on_progress)
-    title = ", ".join([suite, preset, options.variant, *(f"{key} {value}" for key, value in more.items())])
-    table = bench_table(suite, trials, title=title)
-    print(table.to_markdown()) if bench.markdown else Console().print(table.to_rich())
+    with bar(f"{name} {choice.preset}", "trials") as on_progress:
+        trials = run_cases(suite, cases, folder, bench.workers, on_progress)
+    table = bench_table(name, trials, setup_title(cases[0]))
+    print(table.to_pipes()) if bench.markdown else Console().print(table.to_rich())
     print(f"{path}: {len(trials)} trials")

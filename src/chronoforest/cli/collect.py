@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from chronoforest.collect.locomotion import Report
 
 
 def expert(
@@ -37,40 +31,19 @@ def expert(
     """
     from joblib import cpu_count
 
+    from chronoforest.cli.progress import expert_bar
     from chronoforest.collect.expert import EXPERT_FILE
-    from chronoforest.collect.locomotion import ExpertParams, Run, train_expert
+    from chronoforest.collect.locomotion import ExpertParams, ExpertRun, train_expert
     from chronoforest.models.train import pick_device
 
     params = ExpertParams(num_seeds=seeds, num_steps=steps, ants_per_seed=envs_per_seed, seed=seed)
     command = f"chronoforest collect expert --seeds {seeds} --steps {steps} --envs-per-seed {envs_per_seed}"
     num_workers = max(1, cpu_count() - 1) if workers is None else workers
-    with _reports() as on_report:
-        run = Run(out, pick_device(device), num_workers, resume, f"{command} --seed {seed}", on_report)
+    with expert_bar("expert") as on_report:
+        run = ExpertRun(out, pick_device(device), num_workers, resume, f"{command} --seed {seed}", on_report)
         chosen, figures = train_expert(params, run)
     for k, figure in enumerate(figures):
         calm = f"{figure.speed:.2f} units/s, {figure.falls_per_1000:.2f} falls/1000"
         noisy = f"{figure.noisy_speed:.2f} units/s, {figure.noisy_falls_per_1000:.2f} falls/1000"
         print(f"seed {k}: {calm}; with noise {noisy}{' (chosen)' if k == chosen else ''}")
     print(f"{out / EXPERT_FILE}: written")
-
-
-@contextmanager
-def _reports() -> Iterator[Callable[[Report], None]]:
-    """Show steps, speed and falls; without a terminal, a line for every report."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    console = Console()
-    columns = (TextColumn("expert"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, TimeRemainingColumn(), transient=True, console=console) as progress:
-        task = progress.add_task("", total=None)
-
-        def show(report: Report) -> None:
-            speeds = " ".join(f"{value:.2f}" for value in report.speeds)
-            falls = " ".join(f"{value:.1f}" for value in report.falls_per_1000)
-            text = f"{speeds} units/s, {falls} falls/1000, {report.rate:.0f} steps/s"
-            progress.update(task, completed=report.step, total=report.num_steps, description=text)
-            if not console.is_terminal:
-                print(f"expert: step {report.step} of {report.num_steps}, {text}", flush=True)
-
-        yield show

@@ -40,7 +40,8 @@ def generate(
         expert: the ant's expert from `chronoforest collect expert`; the one that ships unless told.
     """
     from chronoforest.cli.progress import bar
-    from chronoforest.collect.stitch import Recipe, expert_for
+    from chronoforest.collect.expert import expert_for
+    from chronoforest.collect.stitch import Recipe
     from chronoforest.collect.stitch import generate as record
 
     walker = expert_for(name, expert)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from chronoforest.execution.outing import Outing
+    from chronoforest.execution.journey import Journey
 
 PRESET = "antmaze-giant-stitch-v0"
 STARTS = [[0.0, 0.0], [0.0, 36.0]]
@@ -31,25 +31,26 @@ def demo(
     from rich.console import Console
 
     from chronoforest.cli.live import rounds_view
-    from chronoforest.cli.planning import PlannerOptions, open_folder
-    from chronoforest.cli.run import write_outing
-    from chronoforest.execution.outing import walk_problem
+    from chronoforest.cli.planning import open_folder
+    from chronoforest.cli.run import write_journey
+    from chronoforest.execution.journey import walk_problem
     from chronoforest.files import locked
+    from chronoforest.peers.choice import PlannerChoice
     from chronoforest.types import Problem
 
     console = Console()
     problem = Problem(STARTS, GOALS, WAYPOINTS)
     with locked(open_folder(out)) as folder:
-        planner = PlannerOptions(PRESET, seed=seed, mode=mode, weights=weights).load()
+        planner = PlannerChoice(PRESET, mode=mode, weights=weights).load()
         with rounds_view(console) as on_round:
-            outing = walk_problem(planner, problem, seed=seed, on_round=on_round)
-        console.print(_table(outing))
-        for path in write_outing(outing, folder, "two ants, five waypoints"):
+            journey = walk_problem(planner, problem, seed=seed, on_round=on_round)
+        console.print(_table(journey))
+        for path in write_journey(journey, folder, "two ants, five waypoints"):
             print(f"  {path}")
 
 
-def _table(outing: Outing) -> object:
-    from chronoforest.report.tables import Table
+def _table(journey: Journey) -> object:
+    from chronoforest.report.tables import TextTable
     from chronoforest.types import path_length
 
     rows = [
@@ -62,10 +63,10 @@ def _table(outing: Outing) -> object:
             str(rollout.num_replans),
             "arrived" if rollout.success else rollout.cause,
         )
-        for agent, (plan, rollout) in enumerate(zip(outing.result.routes, outing.rollouts, strict=True))
+        for agent, (plan, rollout) in enumerate(zip(journey.result.routes, journey.rollouts, strict=True))
     ]
-    result = outing.result
+    result = journey.result
     state = "complete" if result.complete else "incomplete"
     title = f"{state} after {result.num_rounds} rounds, {result.num_expanded} nodes, {result.seconds:.1f} s"
     header = ("", "route", "planned", "walked", "steps", "re-planned", "outcome")
-    return Table(title, header, tuple(rows)).to_rich()
+    return TextTable(title, header, tuple(rows)).to_rich()

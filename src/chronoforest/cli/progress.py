@@ -8,40 +8,63 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from chronoforest.collect.locomotion import Report
     from chronoforest.models.train import Progress as TrainingProgress
+
+LINE_SECONDS = 30.0
+"""Without a terminal, a training tells its state so often, in a line."""
 
 
 @contextmanager
 def bar(title: str, unit: str) -> Iterator[Callable[[int, int], None]]:
     """Show a bar while the block runs; yields the callback that takes the finished count and the total."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn(title), BarColumn(), MofNCompleteColumn(), TextColumn(unit), TimeRemainingColumn())
-    console = Console()
-    with Progress(*columns, transient=True, console=console, disable=not console.is_terminal) as progress:
-        task = progress.add_task(title, total=None)
-        yield lambda done, total: progress.update(task, completed=done, total=total)
+    with _shown(title) as show:
+        yield lambda done, total: show(done, total, unit)
 
 
 @contextmanager
-def training_bar(title: str) -> Iterator[Callable[[TrainingProgress], None]]:
-    """Show steps, loss and rate of a training; without a terminal, print a line every half minute."""
+def training_bar(title: str) -> Iterator[Callable[[str, TrainingProgress], None]]:
+    """Show steps, loss and rate of trainings, each by its name; without a terminal, a line now and then."""
+    with _shown(title, LINE_SECONDS) as show:
+        yield lambda name, now: show(
+            now.step, now.num_steps, f"{name}, loss {now.loss:.4g}, {now.rate:.0f} steps/s"
+        )
+
+
+@contextmanager
+def expert_bar(title: str) -> Iterator[Callable[[Report], None]]:
+    """Show steps, speeds and falls; without a terminal, a line for every report."""
+    with _shown(title, 0.0) as show:
+
+        def tell(report: Report) -> None:
+            speeds = " ".join(f"{value:.2f}" for value in report.speeds)
+            falls = " ".join(f"{value:.1f}" for value in report.falls_per_1000)
+            text = f"{speeds} units/s, {falls} falls/1000, {report.rate:.0f} steps/s"
+            show(report.step, report.num_steps, text)
+
+        yield tell
+
+
+@contextmanager
+def _shown(title: str, line_seconds: float | None = None) -> Iterator[Callable[[int, int, str], None]]:
+    """A bar in a terminal; elsewhere a line every `line_seconds`, none without them."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     console = Console()
     columns = (TextColumn(title), BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
     printed_at = time.monotonic()
-    with Progress(*columns, TimeRemainingColumn(), transient=True, console=console) as progress:
+    with Progress(
+        *columns, TimeRemainingColumn(), transient=True, console=console, disable=not console.is_terminal
+    ) as progress:
         task = progress.add_task("", total=None)
 
-        def show(report: TrainingProgress) -> None:
+        def show(done: int, total: int, text: str) -> None:
             nonlocal printed_at
-            text = f"loss {report.loss:.4g}, {report.rate:.0f} steps/s"
-            progress.update(task, completed=report.step, total=report.num_steps, description=text)
-            if not console.is_terminal and time.monotonic() - printed_at > 30:
+            progress.update(task, completed=done, total=total, description=text)
+            is_due = line_seconds is not None and time.monotonic() - printed_at >= line_seconds
+            if is_due and not console.is_terminal:
                 printed_at = time.monotonic()
-                print(f"{title}: step {report.step} of {report.num_steps}, {text}", flush=True)
+                print(f"{title}: step {done} of {total}, {text}", flush=True)
 
         yield show

@@ -10,13 +10,18 @@ from tyro.conf import Positional, arg
 Folder = Annotated[Positional[Path], arg(metavar="FOLDER")]
 
 
-def report(folder: Folder) -> None:
-    """Write the paper's tables and figures from the records of `chronoforest bench paper`; runs nothing.
+def report(folder: Folder, suites: str | None = None) -> None:
+    """Write tables and figures from the records of a folder; runs nothing.
 
     Args:
         folder: where the records are; the report goes to FOLDER/report.
+        suites: module with the suites that made them; `chronoforest bench`'s, or the paper's when their
+            module lies in the current folder and knows more of the files, unless told.
     """
+    from chronoforest.report.contents import contents_of, known_contents
     from chronoforest.report.page import write_report
+    from chronoforest.report.tables import CONTENTS
 
-    page = write_report(folder)
+    contents = contents_of(suites) if suites is not None else known_contents(folder, CONTENTS)
+    page = write_report(folder, contents)
     print(f"{page}: one page that needs nothing else; report.md, tables and figures beside it")

@@ -5,48 +5,51 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from chronoforest.cli.planning import Options, open_folder
+from chronoforest.cli.planning import Choice, check_variant, open_folder
 from chronoforest.files import locked
 
 if TYPE_CHECKING:
-    from chronoforest.execution.outing import Outing
+    from chronoforest.execution.journey import Journey
 
 
-def run(options: Options, task: int, out: Path | None = None) -> None:
+def run(choice: Choice, task: int, variant: str = "online", seed: int = 0, out: Path | None = None) -> None:
     """Plan one of the five official tasks, walk it, and draw what happened.
 
     Args:
         task: 1 to 5.
+        variant: online, or one of the fixed orders and ablations.
+        seed: the same seed gives the same plan.
         out: folder for the records, the pictures and the video; runs/PRESET-taskTASK unless told.
     """
     from chronoforest.envs.tasks import make_env, world
     from chronoforest.errors import InvalidParameter
-    from chronoforest.execution.outing import walk_task
+    from chronoforest.execution.journey import walk_task
     from chronoforest.execution.rollout import MAX_STEPS
 
-    options.check()
-    num_tasks = len(world(options.preset).maze.tasks)
+    choice.check()
+    check_variant(variant)
+    num_tasks = len(world(choice.preset).maze.tasks)
     if not 1 <= task <= num_tasks:
         raise InvalidParameter(f"--task must be 1…{num_tasks}, got {task}")
-    with locked(open_folder(out or Path("runs") / f"{options.preset}-task{task}")) as folder:
-        planner, env = options.load(), make_env(options.preset, max_episode_steps=MAX_STEPS)
-        outing = walk_task(planner, env, task, seed=options.seed, variant=options.variant)
-        print(outing.summary())
-        for path in write_outing(outing, folder, f"{options.preset}, task {task}"):
+    with locked(open_folder(out or Path("runs") / f"{choice.preset}-task{task}")) as folder:
+        planner, env = choice.load(), make_env(choice.preset, max_episode_steps=MAX_STEPS)
+        journey = walk_task(planner, env, task, seed=seed, variant=variant)
+        print(journey.summary())
+        for path in write_journey(journey, folder, f"{choice.preset}, task {task}"):
             print(f"  {path}")
 
 
-def write_outing(outing: Outing, folder: Path, title: str) -> list[Path]:
+def write_journey(journey: Journey, folder: Path, title: str) -> list[Path]:
     """Records, then the pictures and the video drawn from them; returns what was written."""
     from chronoforest.cli.progress import bar
     from chronoforest.report.plots import draw_rollouts
     from chronoforest.report.video import draw_video
 
-    outing.save(folder)
-    result = outing.result
+    journey.save(folder)
+    result = journey.result
     result.plot(folder / "plan.png")
-    draw_rollouts(folder / "walk.png", result.support, result.problem, outing.rollouts, title)
+    draw_rollouts(folder / "walk.png", result.support, result.problem, journey.rollouts, title)
     with bar("video", "frames") as on_frame:
-        view = draw_video(folder / "walk.mp4", result, outing.rollouts, title, on_frame=on_frame)
+        view = draw_video(folder / "walk.mp4", result, journey.rollouts, title, on_frame=on_frame)
     print(f"video: {view}")
     return [folder / name for name in ("plan.json", "rollout.json", "plan.png", "walk.png", "walk.mp4")]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
-from typing import Literal
 
 
 def view(
@@ -27,18 +27,18 @@ def view(
     import torch
 
     from chronoforest.presets.loading import load_planner
-    from chronoforest.view.server import Stage, listen, serve
+    from chronoforest.view.server import listen, serve
+    from chronoforest.view.world import ServedPreset
 
     torch.set_num_threads(1)
     listener = listen(port)
-    modes: tuple[Literal["default", "fast"], ...] = ("default", "fast")
-    stage = Stage.of(
-        {mode: load_planner(preset, device=device, weights=weights, mode=mode) for mode in modes}
-    )
+    load = partial(load_planner, preset, device=device, weights=weights)
+    served = ServedPreset({"default": load(), "fast": load(mode="fast")})
 
     def on_ready(address: str) -> None:
         print(f"{preset} is at {address}  (ctrl-C ends)", flush=True)
         if open_page:
             webbrowser.open(address)
 
-    serve(stage, listener, on_ready)
+    serve(served, listener, on_ready)
+    print("the viewer has ended")

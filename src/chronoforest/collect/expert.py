@@ -1,19 +1,20 @@
-"""The ant's locomotion expert: a trained network that walks in a direction, evaluated in NumPy."""
+"""What walks while datasets are recorded: the point as told, the ant by a trained network, in NumPy."""
 
 from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chronoforest.errors import BadCheckpoint
+from chronoforest.envs.tasks import world
+from chronoforest.errors import BadCheckpoint, InvalidParameter
 from chronoforest.types import FloatArray
 
 EXPERT_FILE, CARD, KIND = "expert.safetensors", "CARD.md", "expert"
@@ -27,6 +28,36 @@ NOISE = 0.2
 """Standard deviation of the action noise with which the ant's data are recorded."""
 
 Float32Array = NDArray[np.float32]
+
+
+class Expert(Protocol):
+    """Walks a body in a direction; must be picklable."""
+
+    @property
+    def name(self) -> str:
+        """What a file's metadata calls it."""
+        ...
+
+    @property
+    def noise(self) -> float:
+        """Standard deviation of the Gaussian noise added to its actions."""
+        ...
+
+    def __call__(self, proprioception: FloatArray, direction: FloatArray) -> FloatArray:
+        """Observation without x, y [D - 2] and a unit direction [2] → action [A]."""
+        ...
+
+
+@dataclass(frozen=True)
+class PointExpert:
+    """The point's action is the direction itself."""
+
+    name: str = "point"
+    noise: float = 0.5
+
+    def __call__(self, proprioception: FloatArray, direction: FloatArray) -> FloatArray:
+        """The direction."""
+        return direction
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +102,21 @@ def load_expert(path: Path | None = None) -> AntExpert:
     for name in sorted(tensors):
         digest.update(name.encode() + tensors[name].tobytes())
     return AntExpert(_folded(tensors), digest.hexdigest()[:16])
+
+
+def expert_for(name: str, file: Path | None = None) -> Expert:
+    """The expert that walks the body of a dataset: the one that ships, or another one's file."""
+    return EXPERTS[world(name).body](file)
+
+
+def _point_expert(file: Path | None) -> Expert:
+    if file is not None:
+        raise InvalidParameter(f"the point's expert is not learned, so {file} is of no use; leave it out")
+    return PointExpert()
+
+
+EXPERTS: dict[str, Callable[[Path | None], Expert]] = {"point": _point_expert, "ant": load_expert}
+"""What loads the expert of each body."""
 
 
 def _folded(tensors: Mapping[str, NDArray[Any]]) -> tuple[tuple[Float32Array, Float32Array], ...]:

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import math
 import os
-import platform
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,27 +18,18 @@ import numpy as np
 import torch
 from torch import nn
 
-from chronoforest.collect.expert import (
-    ACTION_DIM,
-    CARD,
-    EXPERT_FILE,
-    KIND,
-    NOISE,
-    OBSERVATION_DIM,
-    Float32Array,
-)
+from chronoforest.collect.expert import ACTION_DIM, CARD, EXPERT_FILE, KIND, NOISE, Float32Array
 from chronoforest.collect.floor import STEPS_PER_SECOND, Floor, Outcome
-from chronoforest.collect.sac import Replay, Sac, SacParams, member
+from chronoforest.collect.sac import Explorer, Replay, Sac, SacParams, member
+from chronoforest.collect.steadiness import SeedFigures, card_text, evaluate, steadiest
 from chronoforest.errors import BadCheckpoint, InvalidParameter
 from chronoforest.files import cannot_write, locked, write_text
 from chronoforest.models import checkpoint
-from chronoforest.models.captured import Captured
-from chronoforest.models.train import Training, TrainParams, compiled
+from chronoforest.models.runs import device_name
+from chronoforest.models.train import LoopParams, Training, compiled
 from chronoforest.processes import held_signals
 
 TRAINING_FILE, REPLAY_FILE = "training.safetensors", "replay.f32"
-FAST_ENOUGH = 0.9
-"""Share of the fastest seed's speed that a seed needs to be chosen for its steadiness."""
 
 
 @dataclass(frozen=True)
@@ -87,9 +77,9 @@ class ExpertParams:
         return math.ceil(min(self.most_random_steps, self.num_steps // 10) / self.ants_per_seed)
 
     @property
-    def training(self) -> TrainParams:
+    def training(self) -> LoopParams:
         """The updates."""
-        return TrainParams(
+        return LoopParams(
             num_steps=(self.num_ticks - self.num_random_ticks) * self.ants_per_seed,
             batch=self.batch,
             learning_rate=self.learning_rate,
@@ -111,18 +101,8 @@ class Report:
 
 
 @dataclass(frozen=True)
-class SeedFigures:
-    """A seed measured without and with action noise; speeds in units/s along the direction."""
-
-    speed: float
-    falls_per_1000: float
-    noisy_speed: float
-    noisy_falls_per_1000: float
-
-
-@dataclass(frozen=True)
-class Run:
-    """Where a training runs and reports."""
+class ExpertRun:
+    """Where a training of experts runs and reports."""
 
     folder: Path
     device: torch.device
@@ -136,7 +116,7 @@ class Run:
             raise InvalidParameter(f"workers must be at least 1, got {self.num_workers}")
 
 
-def train_expert(params: ExpertParams, run: Run) -> tuple[int, list[SeedFigures]]:
+def train_expert(params: ExpertParams, run: ExpertRun) -> tuple[int, list[SeedFigures]]:
     """Train, measure every seed, write the steadiest; returns its index and all figures.
 
     A save every minute and at ctrl-C or SIGTERM lets a later call continue with the same networks,
@@ -149,7 +129,8 @@ def train_expert(params: ExpertParams, run: Run) -> tuple[int, list[SeedFigures]
         if run.is_resumed:
             learner.resume()
         learner.run()
-        figures = evaluate(learner.sac, params, run)
+        entropy = (params.seed, params.num_ticks)
+        figures = evaluate(learner.sac, params.eval_ants, params.eval_steps, entropy, run.num_workers)
         chosen = steadiest(figures)
         about = {"figures": [asdict(figure) for figure in figures], "is_finished": True}
         about["seconds"] = round(time.monotonic() - started, 1)
@@ -157,18 +138,10 @@ def train_expert(params: ExpertParams, run: Run) -> tuple[int, list[SeedFigures]
     return chosen, figures
 
 
-def steadiest(figures: Sequence[SeedFigures]) -> int:
-    """The seed that falls least with noise among the nearly fastest; of equals the faster one."""
-    fastest = max(figure.noisy_speed for figure in figures)
-    enough = fastest - (1.0 - FAST_ENOUGH) * abs(fastest)
-    candidates = [k for k, figure in enumerate(figures) if figure.noisy_speed >= enough]
-    return min(candidates, key=lambda k: (figures[k].noisy_falls_per_1000, -figures[k].noisy_speed))
-
-
 class Learner:
     """Networks, optimiser, replay and the loop that feeds them."""
 
-    def __init__(self, params: ExpertParams, run: Run) -> None:
+    def __init__(self, params: ExpertParams, run: ExpertRun) -> None:
         self.params, self.where = params, run
         torch.manual_seed(params.seed)
         self.sac = Sac(params.num_seeds, params.sac).to(run.device)
@@ -193,7 +166,7 @@ class Learner:
         if self.tick >= self.params.num_ticks:
             return
         entropy = (self.params.seed, self.tick)
-        window = _Window(self.params, self.tick)
+        recent = _Recent(self.params, self.tick)
         saved_at = time.monotonic()
         floor = Floor(self.params.num_ants, entropy, self.where.num_workers)
         with held_signals() as let_through, floor:
@@ -203,8 +176,8 @@ class Learner:
                 while self.tick < self.params.num_ticks:
                     outcome = self._advance(floor, observations, rng)
                     observations = outcome.observations
-                    window.add(outcome)
-                    self._report(window)
+                    recent.add(outcome)
+                    self._report(recent)
                     let_through()
                     if time.monotonic() - saved_at > self.params.save_seconds:
                         self.save()
@@ -238,12 +211,12 @@ class Learner:
             "chosen": chosen,
             "num_steps": self.tick * self.params.ants_per_seed,
             "noise": NOISE,
-            "device": _device_name(self.where.device),
+            "device": device_name(self.where.device),
             "params": asdict(self.params),
             **about,
         }
         checkpoint.write(self.where.folder / EXPERT_FILE, member(self.sac.actor, chosen), card)
-        _write_card(self.where.folder / CARD, card)
+        write_text(self.where.folder / CARD, card_text(card))
 
     def _advance(self, floor: Floor, observations: Float32Array, rng: np.random.Generator) -> Outcome:
         """One tick: the updates run while the ants step."""
@@ -262,66 +235,16 @@ class Learner:
         self.tick += 1
         return outcome
 
-    def _report(self, window: _Window) -> None:
-        if not window.is_due and self.tick < self.params.num_ticks:
+    def _report(self, recent: _Recent) -> None:
+        if not recent.is_due and self.tick < self.params.num_ticks:
             return
-        report = window.report(self.tick)
+        report = recent.report(self.tick)
         self._recent = np.array(report.speeds)
         if self.where.on_report is not None:
             self.where.on_report(report)
 
 
-class Explorer:
-    """Actions with exploration for every ant; on CUDA one captured graph."""
-
-    def __init__(self, sac: Sac, device: torch.device) -> None:
-        self.sac, self.device = sac, device
-        self._run = Captured(self._actions) if device.type == "cuda" else self._actions
-
-    def __call__(self, observations: Float32Array) -> Float32Array:
-        """[seeds · ants, O] → [seeds · ants, A]."""
-        inputs = torch.from_numpy(observations).unflatten(0, (self.sac.num_seeds, -1)).to(self.device)
-        actions: Float32Array = self._run(inputs.transpose(0, 1)).transpose(0, 1).flatten(0, 1).cpu().numpy()
-        return actions
-
-    def _actions(self, observations: torch.Tensor) -> torch.Tensor:
-        """[ants, seeds, O] → [ants, seeds, A]."""
-        inputs = observations.transpose(0, 1)
-        noise = torch.randn(*inputs.shape[:2], self.sac.params.action_dim, device=self.device)
-        with torch.no_grad():
-            return self.sac.sample(inputs, noise)[0].transpose(0, 1)
-
-
-def evaluate(sac: Sac, params: ExpertParams, run: Run) -> list[SeedFigures]:
-    """Walk `eval_ants` ants per seed for `eval_steps` steps without noise, and as many with it."""
-    shape = (params.num_seeds, 2, params.eval_ants)
-    num_ants = math.prod(shape)
-    rng = np.random.default_rng((params.seed, 1))
-    rewards, falls = np.zeros(shape), np.zeros(shape)
-    with Floor(num_ants, (params.seed, params.num_ticks, 1), run.num_workers, ends_when_fallen=True) as floor:
-        observations = floor.first_observations()
-        for _ in range(params.eval_steps):
-            actions = _mean_actions(sac, observations, run.device).reshape(*shape, ACTION_DIM)
-            actions[:, 1] += rng.normal(0.0, NOISE, actions[:, 1].shape)
-            floor.send(actions.clip(-1.0, 1.0).reshape(num_ants, ACTION_DIM))
-            outcome = floor.receive()
-            observations = outcome.observations
-            rewards += outcome.rewards.reshape(shape)
-            falls += outcome.has_fallen.reshape(shape)
-    speeds = STEPS_PER_SECOND * rewards.mean(axis=2) / params.eval_steps
-    rates = 1000.0 * falls.mean(axis=2) / params.eval_steps
-    rows = np.stack([speeds[:, 0], rates[:, 0], speeds[:, 1], rates[:, 1]], axis=1)
-    return [SeedFigures(*(round(float(value), 4) for value in row)) for row in rows]
-
-
-def _mean_actions(sac: Sac, observations: Float32Array, device: torch.device) -> Float32Array:
-    inputs = torch.from_numpy(observations).view(sac.num_seeds, -1, OBSERVATION_DIM).to(device)
-    with torch.no_grad():
-        actions: Float32Array = sac.mean_actions(inputs).cpu().numpy()
-    return actions
-
-
-class _Window:
+class _Recent:
     """Rewards and falls of each seed since the last report."""
 
     def __init__(self, params: ExpertParams, tick: int) -> None:
@@ -338,7 +261,7 @@ class _Window:
         self._falls += outcome.has_fallen.reshape(shape).mean(axis=1)
 
     def report(self, tick: int) -> Report:
-        """What was seen; starts the next window."""
+        """What was seen; starts anew."""
         num_ticks = max(tick - self._tick, 1)
         ants = self.params.ants_per_seed
         speeds = STEPS_PER_SECOND * self._rewards / num_ticks
@@ -377,39 +300,3 @@ def _read_rows(path: Path, rows: torch.Tensor, num_ticks: int) -> None:
             "remove the folder to start again"
         )
     rows[:num_ticks] = torch.from_numpy(stored).view(num_ticks, *rows.shape[1:]).to(rows.device)
-
-
-def _device_name(device: torch.device) -> str:
-    return torch.cuda.get_device_name(device) if device.type == "cuda" else platform.machine()
-
-
-def _write_card(path: Path, card: dict[str, Any]) -> None:
-    """The card as people read it."""
-    rows = {
-        "command": f"`{card['command']}`",
-        "seed": card["seed"],
-        "steps": f"{card['num_steps']} for each of {card['params']['num_seeds']} seeds",
-        "chosen": f"seed number {card['chosen']}",
-        "device": card["device"],
-    }
-    if "seconds" in card:
-        rows["time"] = f"{card['seconds']} s"
-    lines = ["# The ant's locomotion expert", "", "| | |", "|---|---|"]
-    lines += [f"| {name} | {value} |" for name, value in rows.items()]
-    lines += ["", *(_figure_lines(card) if card["is_finished"] else ["Unfinished: written while training."])]
-    write_text(path, "\n".join([*lines, ""]))
-
-
-def _figure_lines(card: dict[str, Any]) -> list[str]:
-    params = card["params"]
-    head = (
-        f"Each seed walked {params['eval_ants']} ants for {params['eval_steps']} steps on the flat floor, "
-        f"without and with action noise {card['noise']}; speeds in units per second along the commanded "
-        "direction, falls (unhealthy or turned over) per 1000 steps. Chosen: the fewest falls with noise "
-        f"among the seeds with at least {FAST_ENOUGH:.0%} of the fastest speed with noise."
-    )
-    table = ["| seed number | speed | falls | speed, noise | falls, noise |", "|---|---|---|---|---|"]
-    for k, figure in enumerate(card["figures"]):
-        shown = " | ".join(f"{value:.3f}" for value in figure.values())
-        table.append(f"| {k}{' (chosen)' if k == card['chosen'] else ''} | {shown} |")
-    return [head, "", *table]

@@ -11,8 +11,9 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from chronoforest.collect.expert import ACTION_DIM, OBSERVATION_DIM
+from chronoforest.collect.expert import ACTION_DIM, OBSERVATION_DIM, Float32Array
 from chronoforest.errors import InvalidParameter
+from chronoforest.models.captured import Captured
 from chronoforest.models.stacked import StackedMLP
 
 LOG_STD_RANGE = (-5.0, 2.0)
@@ -116,6 +117,27 @@ class Sac(nn.Module):
         inputs = torch.cat([observations, actions], dim=-1).repeat(2, 1, 1)
         values: torch.Tensor = net(inputs, is_frozen)
         return values.unflatten(0, (2, self.num_seeds))
+
+
+class Explorer:
+    """Actions with exploration for every ant; on CUDA one captured graph."""
+
+    def __init__(self, sac: Sac, device: torch.device) -> None:
+        self.sac, self.device = sac, device
+        self._run = Captured(self._actions) if device.type == "cuda" else self._actions
+
+    def __call__(self, observations: Float32Array) -> Float32Array:
+        """[seeds · ants, O] → [seeds · ants, A]."""
+        inputs = torch.from_numpy(observations).unflatten(0, (self.sac.num_seeds, -1)).to(self.device)
+        actions: Float32Array = self._run(inputs.transpose(0, 1)).transpose(0, 1).flatten(0, 1).cpu().numpy()
+        return actions
+
+    def _actions(self, observations: torch.Tensor) -> torch.Tensor:
+        """[ants, seeds, O] → [ants, seeds, A]."""
+        inputs = observations.transpose(0, 1)
+        noise = torch.randn(*inputs.shape[:2], self.sac.params.action_dim, device=self.device)
+        with torch.no_grad():
+            return self.sac.sample(inputs, noise)[0].transpose(0, 1)
 
 
 def member(net: StackedMLP, index: int) -> dict[str, torch.Tensor]:

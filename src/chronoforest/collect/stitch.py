@@ -15,22 +15,20 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chronoforest.collect.expert import load_expert
+from chronoforest.collect.expert import Expert
+from chronoforest.collect.oracle import GOAL_CELLS, Oracle, free_cells, oracle, stitch_goals
 from chronoforest.data.episodes import load, write_arrays
-from chronoforest.envs.mazes import CELL_SIZE, NEIGHBOURS, ORIGIN_OFFSET, Cell, Maze, cell_centre
+from chronoforest.envs.mazes import Cell
 from chronoforest.envs.tasks import Env, make_env, seeded_reset, world
 from chronoforest.errors import CannotWrite, InvalidParameter
 from chronoforest.files import DAMAGE, locked
 from chronoforest.processes import deaf_children, end_with
-from chronoforest.types import FloatArray, IntArray
-
-GOAL_CELLS = 4
-"""BFS cells between an episode's start and its goal."""
+from chronoforest.types import FloatArray
 
 EPISODE_STEPS = 201
 CHUNK_EPISODES = 50
@@ -40,51 +38,6 @@ DRAW_STREAM, ENV_STREAM = 0, 1
 Arrays = dict[str, NDArray[Any]]
 Progress = Callable[[int, int], None]
 """Called with the number of finished episodes and their total."""
-
-
-class Expert(Protocol):
-    """Walks a body in a direction; must be picklable."""
-
-    @property
-    def name(self) -> str:
-        """What a file's metadata calls it."""
-        ...
-
-    @property
-    def noise(self) -> float:
-        """Standard deviation of the Gaussian noise added to its actions."""
-        ...
-
-    def __call__(self, proprioception: FloatArray, direction: FloatArray) -> FloatArray:
-        """Observation without x, y [D - 2] and a unit direction [2] → action [A]."""
-        ...
-
-
-@dataclass(frozen=True)
-class PointExpert:
-    """The point's action is the direction itself."""
-
-    name: str = "point"
-    noise: float = 0.5
-
-    def __call__(self, proprioception: FloatArray, direction: FloatArray) -> FloatArray:
-        """The direction."""
-        return direction
-
-
-def expert_for(name: str, file: Path | None = None) -> Expert:
-    """The expert that walks the body of a dataset: the one that ships, or another one's file."""
-    return EXPERTS[world(name).body](file)
-
-
-def _point_expert(file: Path | None) -> Expert:
-    if file is not None:
-        raise InvalidParameter(f"the point's expert is not learned, so {file} is of no use; leave it out")
-    return PointExpert()
-
-
-EXPERTS: dict[str, Callable[[Path | None], Expert]] = {"point": _point_expert, "ant": load_expert}
-"""What loads the expert of each body."""
 
 
 @dataclass(frozen=True)
@@ -127,46 +80,11 @@ class Recipe:
         return np.random.default_rng(draws), int(resets.generate_state(1)[0])
 
 
-@dataclass(frozen=True)
-class Oracle:
-    """The shortest way through a maze as a table.
-
-    next_cell: [rows, columns, rows, columns, 2], the cell after cell (i, j) on the way to cell (k, l); the
-    cell itself at the goal, in walls and where there is no way. Equal to the environment's own
-    `get_oracle_subgoal`, which searches the maze anew at every call and is slower than the physics.
-    """
-
-    next_cell: IntArray
-
-    def direction(self, xy: FloatArray, goal: FloatArray) -> FloatArray:
-        """Unit vector [2] from a point to the centre of the next cell."""
-        offset = cell_centre(self.next_cell[_cell(xy) + _cell(goal)]) - xy
-        unit: FloatArray = offset / (np.linalg.norm(offset) + 1e-6)
-        return unit
-
-
-@cache
-def oracle(maze: Maze) -> Oracle:
-    """Tabulate a maze once."""
-    rows, columns = maze.is_wall.shape
-    own = np.stack(np.meshgrid(np.arange(rows), np.arange(columns), indexing="ij"), axis=-1)
-    table = np.tile(own[:, :, None, None], (1, 1, rows, columns, 1))
-    for goal in _cells(maze):
-        table[:, :, goal[0], goal[1]] = _toward(maze, goal, own)
-    return Oracle(table)
-
-
-def stitch_goals(maze: Maze, start: Cell) -> list[Cell]:
-    """Cells exactly GOAL_CELLS away, or the start itself if there is none."""
-    steps = maze.bfs(start)
-    return [cell for cell in _cells(maze) if steps[cell] == GOAL_CELLS] or [start]
-
-
 def record_episode(env: Env, recipe: Recipe, episode: int) -> Arrays:
     """One episode: the arrays of the official files, [EPISODE_STEPS, …], and its goal's place, [1, 2]."""
     maze = world(recipe.name).maze
     rng, reset_seed = recipe.streams(episode)
-    start = _pick(rng, _cells(maze))
+    start = _pick(rng, free_cells(maze))
     goal = _pick(rng, stitch_goals(maze, start))
     first = seeded_reset(env, reset_seed, {"task_info": {"init_ij": start, "goal_ij": goal}})
     noise = rng.normal(0.0, recipe.expert.noise, (EPISODE_STEPS, *env.action_space.shape))
@@ -279,34 +197,6 @@ def _walk(env: Env, way: Oracle, expert: Expert, observation: FloatArray, noise:
     columns = zip(("observations", "actions", "qpos", "qvel"), zip(*rows, strict=True), strict=True)
     arrays: Arrays = {key: np.array(values, dtype=np.float32) for key, values in columns}
     return arrays | {"terminals": np.arange(len(noise)) == len(noise) - 1}
-
-
-def _toward(maze: Maze, goal: Cell, own: IntArray) -> IntArray:
-    """[rows, columns, 2] best neighbour of every cell; ties go to the first, as in OGBench."""
-    steps = maze.bfs(goal)
-    candidates = [own] + [own + np.array(move) for move in NEIGHBOURS]
-    scores = [steps] + [_steps_at(maze, steps, cells) for cells in candidates[1:]]
-    best = np.argmin(scores, axis=0)
-    chosen: IntArray = np.take_along_axis(np.stack(candidates), best[None, :, :, None], axis=0)[0]
-    return chosen
-
-
-def _steps_at(maze: Maze, steps: IntArray, cells: IntArray) -> IntArray:
-    """Steps at the given cells; very many in a wall or off the map, so that nobody walks there."""
-    limit = np.array(maze.is_wall.shape) - 1
-    i, j = np.moveaxis(np.clip(cells, 0, limit), -1, 0)
-    is_closed = maze.is_wall[i, j] | (np.clip(cells, 0, limit) != cells).any(axis=-1)
-    return np.where(is_closed, steps.size, steps[i, j])
-
-
-def _cell(xy: FloatArray) -> Cell:
-    # Plain numbers: this runs twice per step, where NumPy's overhead on two numbers would show.
-    half = ORIGIN_OFFSET + CELL_SIZE / 2
-    return int((xy[1] + half) / CELL_SIZE), int((xy[0] + half) / CELL_SIZE)
-
-
-def _cells(maze: Maze) -> list[Cell]:
-    return [(int(i), int(j)) for i, j in maze.free_cells]
 
 
 def _pick(rng: np.random.Generator, cells: list[Cell]) -> Cell:

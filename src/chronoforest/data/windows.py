@@ -8,33 +8,39 @@ import torch
 
 from chronoforest.errors import InvalidParameter
 
+PADDED_SHARE = 0.4
+"""Of the windows may start late and are padded. Without them every tail lies exactly as far as the recordings
+travel, so tree nodes would sit on a lattice and two trees might never meet."""
+
+LATEST_SHARE = 0.4
+"""Of a window's span by which it may start late."""
+
 
 @dataclass(frozen=True)
 class WindowParams:
-    """How recordings are cut: `horizon` frames at `stride` steps; some windows start late and are padded.
-
-    Without padding every tail lies exactly as far as the recordings travel, so tree nodes would sit on a
-    lattice and two trees might never meet.
-    """
+    """How recordings are cut: `horizon` frames at `stride` steps."""
 
     stride: int = 5
     horizon: int = 40
-    padded_share: float = 0.4
-    max_late: int = 80
 
     def __post_init__(self) -> None:
         if self.stride < 1 or self.horizon < 1:
             raise InvalidParameter(f"stride and horizon must be ≥ 1, got {self.stride} and {self.horizon}")
-        if not 0.0 <= self.padded_share <= 1.0:
-            raise InvalidParameter(f"padded_share must lie in [0, 1], got {self.padded_share}")
 
     @property
     def span(self) -> int:
         """Environment steps in a window."""
         return self.stride * self.horizon
 
+    @property
+    def max_late(self) -> int:
+        """Steps by which a window may start late."""
+        return round(LATEST_SHARE * self.span)
 
-def draw_windows(tracks: torch.Tensor, num_windows: int, params: WindowParams) -> torch.Tensor:
+
+def draw_windows(
+    tracks: torch.Tensor, num_windows: int, params: WindowParams, padded_share: float = PADDED_SHARE
+) -> torch.Tensor:
     """tracks [E, T, D] → windows [num_windows, horizon + 1, D], boundary frame first.
 
     Frames past the end of a recording repeat its last one.
@@ -45,7 +51,7 @@ def draw_windows(tracks: torch.Tensor, num_windows: int, params: WindowParams) -
     episode = torch.randint(num_episodes, (num_windows, 1), device=device)
     start = torch.randint(latest + 1, (num_windows, 1), device=device)
     late = torch.randint(params.max_late + 1, (num_windows, 1), device=device)
-    is_padded = torch.rand(num_windows, 1, device=device) < params.padded_share
+    is_padded = torch.rand(num_windows, 1, device=device) < padded_share
     start = torch.clamp(start + torch.where(is_padded, late, 0), max=num_steps - 1)
     steps = start + params.stride * torch.arange(params.horizon + 1, device=device)
     return tracks[episode, torch.clamp(steps, max=num_steps - 1)]

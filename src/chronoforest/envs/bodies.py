@@ -13,6 +13,7 @@ POSE_DIM = 15
 """An ant's pose: position [3], orientation as a quaternion [4] and the angles of eight joints."""
 
 ANT_OBSERVATION_DIM = 29
+"""The pose and fourteen velocities."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -69,14 +69,15 @@ class Maze:
 
     def wall_clearance(self, points: FloatArray) -> FloatArray:
         """[n, 2] → [n] distance to the nearest wall box, 0 in a wall and off the map."""
-        beyond = _beyond(points[:, None], self.wall_centres[None])
+        beyond = np.maximum(np.abs(points[:, None] - self.wall_centres) - CELL_SIZE / 2, 0.0)
         return np.where(self.is_free(points), np.linalg.norm(beyond, axis=-1).min(axis=1), 0.0)
 
     def path_clearance(self, path: FloatArray) -> float:
         """Least distance between the polyline [T, 2] and a wall box, 0 where it crosses one."""
         if self.crosses_wall(path):
             return 0.0
-        to_corners = _distance_to_segments(self.wall_corners, path[:-1], path[1:]).min(initial=np.inf)
+        corners = self.wall_centres[:, None] + np.array([(-1, -1), (-1, 1), (1, -1), (1, 1)]) * CELL_SIZE / 2
+        to_corners = _distance_to_segments(corners.reshape(-1, 2), path[:-1], path[1:]).min(initial=np.inf)
         return float(min(self.wall_clearance(path).min(), to_corners))
 
     def crosses_wall(self, path: FloatArray) -> bool:
@@ -85,12 +86,6 @@ class Maze:
         is_off = (path < (left, bottom)).any() or (path > (right, top)).any()
         ends = np.concatenate([path[1:], path[-1:]])
         return bool(is_off or segments_hit_boxes(path, ends, self.wall_centres, CELL_SIZE / 2).any())
-
-    @cached_property
-    def wall_corners(self) -> FloatArray:
-        """[4W, 2] corners of the wall boxes."""
-        signs = np.array([(-1, -1), (-1, 1), (1, -1), (1, 1)]) * (CELL_SIZE / 2)
-        return (self.wall_centres[:, None] + signs).reshape(-1, 2)
 
     def bfs(self, cell: Cell) -> IntArray:
         """[rows, columns] number of cell steps to every cell, -1 in walls and where there is no way."""
@@ -144,11 +139,6 @@ def maze(name: str) -> Maze:
     is_wall.setflags(write=False)
     portals = _PORTALS.get(name, ((), ()))
     return Maze(name, is_wall, _TASKS[name], *portals)
-
-
-def _beyond(points: FloatArray, centres: FloatArray) -> FloatArray:
-    """How far each coordinate lies outside a wall box, 0 inside."""
-    return np.maximum(np.abs(points - centres) - CELL_SIZE / 2, 0.0)
 
 
 def _distance_to_segments(points: FloatArray, starts: FloatArray, ends: FloatArray) -> FloatArray:

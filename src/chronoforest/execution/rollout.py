@@ -14,7 +14,7 @@ import numpy as np
 from chronoforest.envs.bodies import is_upside_down, pose_of
 from chronoforest.envs.tasks import Env, Start
 from chronoforest.errors import BadResult
-from chronoforest.execution.recovery import Cause, Replan, Watch, trouble
+from chronoforest.execution.recovery import Cause, ProgressWatch, Replan, trouble
 from chronoforest.execution.route import ExecutionParams, Place, Route, advance, retreat, subgoal, to_go
 from chronoforest.files import reading, write_text
 from chronoforest.typed import from_plain
@@ -41,12 +41,12 @@ class Rollout:
 
     xy: FloatArray
     cause: Cause
-    paths: tuple[FloatArray, ...]
-    replan_steps: tuple[int, ...]
-    visited: FloatArray
-    visit_steps: tuple[int, ...]
-    missed: FloatArray
-    seconds: float
+    paths: tuple[FloatArray, ...] = ()
+    replan_steps: tuple[int, ...] = ()
+    visited: FloatArray = field(default_factory=lambda: np.zeros((0, 2)))
+    visit_steps: tuple[int, ...] = ()
+    missed: FloatArray = field(default_factory=lambda: np.zeros((0, 2)))
+    seconds: float = 0.0
     poses: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
 
     @property
@@ -106,6 +106,9 @@ def walk(
     Success counts once every waypoint is visited, so an environment for a route with waypoints must not end
     at the goal (`make_env(…, terminate_at_goal=False)`).
     """
+    if route is None:
+        here = start.observation[None, :2].astype(np.float64)
+        return Rollout(here, "no plan", poses=pose_of(start.observation)[None])
     began = time.perf_counter()
     agent = _Agent(start, route, tracker, replan, params or ExecutionParams())
     while agent.cause is None:
@@ -132,12 +135,12 @@ class _Agent:
     """A walk in progress."""
 
     start: Start
-    route: Route | None
+    route: Route
     tracker: Tracker
     replan: Replan | None
     params: ExecutionParams
     place: Place = field(default_factory=Place)
-    watch: Watch = field(default_factory=Watch)
+    progress: ProgressWatch = field(default_factory=ProgressWatch)
     cause: Cause | None = None
     num_attempts: int = 0
     asked_at: int = 0
@@ -146,14 +149,11 @@ class _Agent:
         self.observation = self.start.observation
         self.track = [self.observation[:2].astype(np.float64)]
         self.poses = [pose_of(self.observation)]
-        self.paths = [self.route.path] if self.route is not None else []
+        self.paths = [self.route.path]
         self.replan_steps: list[int] = []
         self.visited: list[FloatArray] = []
         self.visit_steps: list[int] = []
-        if self.route is None:
-            self.cause = "no plan"
-        else:
-            self._locate(self.route)
+        self._locate()
 
     @property
     def now(self) -> int:
@@ -162,30 +162,28 @@ class _Agent:
 
     def step(self, env: Env) -> None:
         """Aim, act, look around, and recover when something is wrong."""
-        assert self.route is not None
-        action = self.params.effort * self.tracker(self.observation, self._aim(self.route) - self.track[-1])
+        action = self.params.effort * self.tracker(self.observation, self._aim() - self.track[-1])
         action = np.clip(action, env.action_space.low, env.action_space.high)
         self.observation, _, _, is_out_of_steps, info = env.step(action)
         self.track.append(self.observation[:2].astype(np.float64))
         pose = pose_of(self.observation)
         if self.now % POSE_STRIDE == 0:
             self.poses.append(pose)
-        self._locate(self.route)
-        if info["success"] and not len(self._remaining(self.route)):
+        self._locate()
+        if info["success"] and not len(self._remaining()):
             self.cause = "none"
         elif is_out_of_steps:
             self.cause = "fallen" if is_upside_down(pose) else "out of steps"
         elif is_upside_down(pose):
             # On its back it cannot follow any plan, so it asks for none before it is on its feet again.
-            self.watch = replace(self.watch, gained_at=self.now)
+            self.progress = replace(self.progress, gained_at=self.now)
         elif self._is_due():
-            self._plan_anew(self.route)
+            self._plan_anew()
         else:
-            self._recover(self.route)
+            self._recover()
 
     def record(self, seconds: float) -> Rollout:
         """What happened."""
-        missed = self._remaining(self.route) if self.route is not None else np.zeros((0, 2))
         return Rollout(
             xy=np.array(self.track),
             cause=self.cause or "none",
@@ -193,62 +191,60 @@ class _Agent:
             replan_steps=tuple(self.replan_steps),
             visited=np.array(self.visited).reshape(-1, 2),
             visit_steps=tuple(self.visit_steps),
-            missed=missed,
+            missed=self._remaining(),
             seconds=seconds,
             poses=np.array(self.poses),
         )
 
-    def _aim(self, route: Route) -> FloatArray:
+    def _aim(self) -> FloatArray:
         """[2] the place to walk toward."""
-        if self.now < self.watch.back_until:
-            return retreat(route, self.place, self.params)
-        return subgoal(route, self.place, self.start.goal, self.params)
+        if self.now < self.progress.back_until:
+            return retreat(self.route, self.place, self.params)
+        return subgoal(self.route, self.place, self.start.goal, self.params)
 
-    def _locate(self, route: Route) -> None:
+    def _locate(self) -> None:
         """Find the place on the route again and note visits and progress."""
-        place = advance(route, self.place, self.track[-1], self.params)
+        place = advance(self.route, self.place, self.track[-1], self.params)
         if place.num_visited > self.place.num_visited:
-            self.visited.append(route.waypoints[self.place.num_visited])
+            self.visited.append(self.route.waypoints[self.place.num_visited])
             self.visit_steps.append(self.now)
         self.place = place
-        self.watch = self.watch.updated(self.now, to_go(route, place, self.track[-1]), self.params)
+        self.progress = self.progress.updated(self.now, to_go(self.route, place, self.track[-1]), self.params)
 
-    def _remaining(self, route: Route) -> FloatArray:
+    def _remaining(self) -> FloatArray:
         """[K, 2] waypoints still to visit."""
-        return route.waypoints[self.place.num_visited :]
+        return self.route.waypoints[self.place.num_visited :]
 
-    def _recover(self, route: Route) -> None:
+    def _recover(self) -> None:
         """Step back when nothing moves; plan anew when something is wrong; without a planner or after too
         many attempts, give up."""
-        self.watch = self.watch.backing_off(self.now, self.params)
-        cause = trouble(self.watch, route, self.place, self.track, self.params)
+        self.progress = self.progress.backing_off(self.now, self.params)
+        cause = trouble(self.progress, self.route, self.place, self.track, self.params)
         if cause is None:
             return
         if self.replan is None or self.num_attempts == self.params.max_replans:
             self.cause = cause
             return
         self.num_attempts += 1
-        self._plan_anew(route)
+        self._plan_anew()
 
     def _is_due(self) -> bool:
         """Whether it is time for a new plan although nothing is wrong."""
         every = self.params.replan_every
         return self.replan is not None and 0 < every <= self.now - self.asked_at
 
-    def _plan_anew(self, route: Route) -> None:
+    def _plan_anew(self) -> None:
+        """Follow a new route, or the old one for a while when there is no new one."""
         assert self.replan is not None
         self.asked_at = self.now
-        self._take(self.replan(self.track[-1], self._remaining(route)))
-
-    def _take(self, route: Route | None) -> None:
-        """Follow the new route, or the old one for a while when there is no new one."""
+        route = self.replan(self.track[-1], self._remaining())
         if route is None:
-            self.watch = self.watch.after_failed_replan(self.now, self.params)
+            self.progress = self.progress.after_failed_replan(self.now, self.params)
             return
-        self.route, self.place, self.watch = route, Place(), Watch(gained_at=self.now)
+        self.route, self.place, self.progress = route, Place(), ProgressWatch(gained_at=self.now)
         self.paths.append(route.path)
         self.replan_steps.append(self.now)
-        self._locate(route)
+        self._locate()
 
 
 def _to_dict(rollout: Rollout) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import takewhile
 
@@ -10,7 +10,10 @@ import numpy as np
 
 from chronoforest.errors import InvalidParameter
 from chronoforest.planning.result import PlanResult
-from chronoforest.types import FloatArray
+from chronoforest.types import FloatArray, WorldParams
+
+BACK_STEPS = 10
+"""How long an agent that does not get on walks back."""
 
 
 @dataclass(frozen=True)
@@ -21,9 +24,9 @@ class ExecutionParams:
     frame, along the plan; window: how far ahead that frame is looked for, so that a route that crosses itself
     is not cut short; visit_radius: a waypoint counts as visited; drift: farthest distance from the plan;
     stuck_steps without gaining least_progress along the plan count as stuck; after idle_steps without it, 0
-    for never, the agent walks back for back_steps; jump: a longer step is a teleport; max_replans: attempts
-    to plan anew because of trouble; replan_every: steps after which a new plan is asked for although nothing
-    is wrong, 0 for never.
+    for never, the agent walks back for a moment; max_replans: attempts to plan anew because of trouble;
+    replan_every: steps after which a new plan is asked for although nothing is wrong, 0 for never; world:
+    says which step is a jump, as the preset does.
     """
 
     effort: float = 1.0
@@ -34,25 +37,16 @@ class ExecutionParams:
     stuck_steps: int = 50
     least_progress: float = 0.5
     idle_steps: int = 0
-    back_steps: int = 10
-    jump: float = 1.5
     max_replans: int = 10
     replan_every: int = 0
+    world: WorldParams = field(default_factory=WorldParams)
 
     def __post_init__(self) -> None:
-        for name in (
-            "effort",
-            "look_ahead",
-            "window",
-            "visit_radius",
-            "drift",
-            "stuck_steps",
-            "least_progress",
-            "jump",
-        ):
+        units = ("look_ahead", "window", "visit_radius", "drift", "least_progress")
+        for name in ("effort", "stuck_steps", *units):
             if not getattr(self, name) > 0:
                 raise InvalidParameter(f"{name} must be above 0, got {getattr(self, name)}")
-        for name in ("max_replans", "replan_every", "idle_steps", "back_steps"):
+        for name in ("max_replans", "replan_every", "idle_steps"):
             if getattr(self, name) < 0:
                 raise InvalidParameter(f"{name} must be 0 or more, got {getattr(self, name)}")
 

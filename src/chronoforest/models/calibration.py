@@ -13,21 +13,27 @@ from chronoforest.types import Calibration, Distance, FloatArray
 ERROR_GAPS = (0.1, 0.2, 0.4, 0.6, 1.0)
 """Shares of the local window up to which errors are tabulated."""
 
+NUM_PAIRS, PAIRS_SEED = 20_000, 0
+"""How many pairs are drawn from the recordings, and how."""
+
+COVERAGE = 0.95
+"""Share of recorded costs that h should cover."""
+
 
 @dataclass(frozen=True)
 class CalibrationParams:
-    """Pairs drawn from recordings, the local window in steps, and the share of costs h should cover."""
+    """local_window: steps within which the distance is trusted; arrival_radius: world units around the end of
+    a recording within which it has arrived."""
 
-    num_pairs: int = 20_000
     local_window: float = 50.0
-    coverage: float = 0.95
     arrival_radius: float = 1.0
-    jump: float = 1.5
-    seed: int = 0
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.coverage < 1.0:
-            raise InvalidParameter(f"coverage must lie in (0, 1), got {self.coverage}")
+        if not self.local_window > 0 or not self.arrival_radius > 0:
+            raise InvalidParameter(
+                "local_window and arrival_radius must be above 0, "
+                f"got {self.local_window} and {self.arrival_radius}"
+            )
 
 
 @dataclass(frozen=True)
@@ -39,20 +45,22 @@ class StepPairs:
     steps: FloatArray
 
 
-def draw_step_pairs(xy: FloatArray, params: CalibrationParams) -> StepPairs:
-    """Pairs from the moving part of recordings xy [E, T, 2].
+def draw_step_pairs(
+    xy: FloatArray, params: CalibrationParams, jump: float, num_pairs: int = NUM_PAIRS
+) -> StepPairs:
+    """Pairs from the moving part of recordings xy [E, T, 2]; steps longer than `jump` are jumps.
 
     What comes after arrival (recordings park at their goals) or runs across a jump says nothing about
     travel time and is left out.
     """
-    rng = np.random.default_rng(params.seed)
+    rng = np.random.default_rng(PAIRS_SEED)
     is_near_end = np.linalg.norm(xy - xy[:, -1:], axis=-1) < params.arrival_radius
     arrival = np.maximum(np.argmax(is_near_end, axis=1), 1)
-    jumps = np.linalg.norm(np.diff(xy, axis=1), axis=-1) > params.jump
+    jumps = np.linalg.norm(np.diff(xy, axis=1), axis=-1) > jump
     num_jumps = np.concatenate([np.zeros((len(xy), 1), dtype=int), np.cumsum(jumps, axis=1)], axis=1)
-    episode = rng.integers(len(xy), size=params.num_pairs)
-    first = np.floor(rng.random(params.num_pairs) * arrival[episode]).astype(int)
-    ahead = 1 + np.floor(rng.random(params.num_pairs) * (arrival[episode] - first)).astype(int)
+    episode = rng.integers(len(xy), size=num_pairs)
+    first = np.floor(rng.random(num_pairs) * arrival[episode]).astype(int)
+    ahead = 1 + np.floor(rng.random(num_pairs) * (arrival[episode] - first)).astype(int)
     last = np.minimum(first + ahead, arrival[episode])
     keep = (last > first) & (num_jumps[episode, first] == num_jumps[episode, last])
     episode, first, last = episode[keep], first[keep], last[keep]
@@ -66,18 +74,20 @@ def predict(distance: Distance, pairs: StepPairs) -> FloatArray:
     return distance.between(distance.encode(pairs.source), distance.encode(pairs.target))
 
 
-def calibrate(predicted: FloatArray, steps: FloatArray, params: CalibrationParams) -> Calibration:
+def calibrate(
+    predicted: FloatArray, steps: FloatArray, params: CalibrationParams, coverage: float = COVERAGE
+) -> Calibration:
     """Fit local scale, α and the error bands to predictions [n] and recorded steps [n]."""
     is_local = (predicted <= params.local_window) & (predicted > 1.0) & (steps > 1.0)
     local_scale = (
         float(np.exp(np.log(steps[is_local] / predicted[is_local]).mean())) if is_local.any() else 1.0
     )
     is_far = predicted > params.local_window
-    alpha = covering_alpha(predicted[is_far], steps[is_far] / local_scale, params.coverage)
+    alpha = covering_alpha(predicted[is_far], steps[is_far] / local_scale, coverage)
     ratio = steps / (local_scale * (predicted + alpha * predicted**2)).clip(1e-6)
     error = np.abs(local_scale * predicted - steps)
     gaps = [share * params.local_window for share in ERROR_GAPS]
-    rising = np.maximum.accumulate([_quantile(error[predicted <= gap], params.coverage) for gap in gaps])
+    rising = np.maximum.accumulate([_quantile(error[predicted <= gap], coverage) for gap in gaps])
     return Calibration(
         alpha=alpha,
         local_scale=local_scale,

@@ -7,16 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from chronoforest.files import write_text
-from chronoforest.models import checkpoint
-from chronoforest.models.store import KINDS, files_of, model_path
+from chronoforest.models.store import KINDS, Stored, files_of
 
 CARD = "CARD.md"
 
 
 def write_card(folder: Path) -> Path:
     """Write CARD.md from the metadata of the models that are there."""
-    files = {file: kind for kind in KINDS for file in files_of(folder, kind)}
-    cards = {file: checkpoint.read(model_path(folder, file), kind)[1] for file, kind in files.items()}
+    cards = {file: Stored.read(folder, kind, file).card for kind in KINDS for file in files_of(folder, kind)}
     preset = next(iter(cards.values()))["preset"]
     path = folder / CARD
     write_text(path, "\n".join([f"# {preset}", *(_section(file, card) for file, card in cards.items())]))
@@ -35,8 +33,12 @@ def _section(file: str, card: Mapping[str, Any]) -> str:
         "time": f"{card['seconds']} s on {card['device']}",
         "figures": figures,
     }
-    lines = [f"| {name} | {value} |" for name, value in rows.items()]
-    return "\n".join(["", f"## {file}", "", "| | |", "|---|---|", *lines, ""])
+    return "\n".join(["", f"## {file}", "", *facts_table(rows), ""])
+
+
+def facts_table(rows: Mapping[str, Any]) -> list[str]:
+    """Lines of a table in Markdown, a fact in each row."""
+    return ["| | |", "|---|---|", *(f"| {name} | {value} |" for name, value in rows.items())]
 
 
 def _origin(card: Mapping[str, Any] | None) -> str:

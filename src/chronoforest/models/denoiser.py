@@ -13,48 +13,60 @@ from chronoforest.data.windows import WindowParams, draw_windows
 from chronoforest.errors import InvalidParameter
 from chronoforest.models import schedule
 
+FRAME_DIM = 2
+"""Numbers of a frame: plans are made in the plane."""
+
+FRAMES_PER_TOKEN = 10
+HEAD_WIDTH = 16
+"""Numbers of a token that one attention head compares."""
+
 
 @dataclass(frozen=True)
 class DenoiserParams:
-    """Architecture: `frames_per_token` frames make a token; one more token holds the boundary frame."""
+    """Architecture of a transformer."""
 
-    frame_dim: int = 2
-    frames_per_token: int = 10
     width: int = 128
     num_layers: int = 12
-    num_heads: int = 8
-    feed_forward: int = 512
 
     def __post_init__(self) -> None:
-        if self.width % self.num_heads or self.width % 2:
-            raise InvalidParameter(
-                f"width must be even and a multiple of num_heads, got {self.width} and {self.num_heads}"
-            )
+        if self.width < 1 or self.width % HEAD_WIDTH:
+            raise InvalidParameter(f"width must be a multiple of {HEAD_WIDTH}, got {self.width}")
 
-    def num_tokens(self, horizon: int) -> int:
-        """The boundary token and the generated ones."""
-        if horizon % self.frames_per_token:
-            raise InvalidParameter(
-                f"horizon must be a multiple of frames_per_token {self.frames_per_token}, got {horizon}"
-            )
-        return 1 + horizon // self.frames_per_token
+    @property
+    def num_heads(self) -> int:
+        """Of the attention."""
+        return self.width // HEAD_WIDTH
+
+    @property
+    def feed_forward(self) -> int:
+        """Width between the two layers after the attention."""
+        return 4 * self.width
+
+
+def num_tokens(horizon: int) -> int:
+    """`FRAMES_PER_TOKEN` frames make a token; one more token holds the boundary frame."""
+    if horizon % FRAMES_PER_TOKEN:
+        raise InvalidParameter(f"horizon must be a multiple of {FRAMES_PER_TOKEN} frames, got {horizon}")
+    return 1 + horizon // FRAMES_PER_TOKEN
 
 
 class Denoiser(nn.Module):
     """x̂_0 = f(X_t, levels): tokens [n, t, frames × dims] and their noise levels [n, t] → clean tokens.
 
+    window: how the recordings were cut that it learned from.
+
     Frames are normalised by `scaling`, which travels with the weights. While training on CUDA the blocks
     run in bfloat16, the layers before and after them in float32.
     """
 
-    def __init__(self, params: DenoiserParams, horizon: int, scaling: Scaling) -> None:
+    def __init__(self, params: DenoiserParams, window: WindowParams, scaling: Scaling) -> None:
         super().__init__()
-        token_dim = params.frames_per_token * params.frame_dim
+        token_dim = FRAMES_PER_TOKEN * FRAME_DIM
         self.params = params
-        self.horizon = horizon
+        self.window = window
         self.scaling = scaling
         self.embed = nn.Linear(token_dim, params.width)
-        self.position = nn.Parameter(0.02 * torch.randn(params.num_tokens(horizon), params.width))
+        self.position = nn.Parameter(0.02 * torch.randn(num_tokens(window.horizon), params.width))
         self.level = nn.Sequential(
             nn.Linear(params.width, params.width), nn.SiLU(), nn.Linear(params.width, params.width)
         )
@@ -113,25 +125,29 @@ def _waves(levels: torch.Tensor, width: int) -> torch.Tensor:
     return torch.cat([angle.sin(), angle.cos()], dim=-1)
 
 
-def to_tokens(window: torch.Tensor, frames_per_token: int) -> torch.Tensor:
+def to_tokens(window: torch.Tensor) -> torch.Tensor:
     """[n, 1 + horizon, d], boundary first → [n, t, frames × d]; the boundary frame fills its token."""
     rows, _, dims = window.shape
-    boundary = window[:, :1].expand(rows, frames_per_token, dims)
+    boundary = window[:, :1].expand(rows, FRAMES_PER_TOKEN, dims)
     frames = torch.cat([boundary, window[:, 1:]], dim=1)
-    return frames.reshape(rows, frames.shape[1] // frames_per_token, frames_per_token * dims)
+    return frames.reshape(rows, frames.shape[1] // FRAMES_PER_TOKEN, FRAMES_PER_TOKEN * dims)
 
 
-def to_window(tokens: torch.Tensor, frames_per_token: int) -> torch.Tensor:
+def to_window(tokens: torch.Tensor) -> torch.Tensor:
     """The inverse of `to_tokens`: [n, t, frames × d] → [n, 1 + horizon, d]."""
-    rows, num_tokens, size = tokens.shape
-    frames = tokens.reshape(rows, num_tokens * frames_per_token, size // frames_per_token)
-    return torch.cat([frames[:, :1], frames[:, frames_per_token:]], dim=1)
+    frames = _frames(tokens)
+    return torch.cat([frames[:, :1], frames[:, FRAMES_PER_TOKEN:]], dim=1)
 
 
-def mirror(tokens: torch.Tensor, frame_dim: int) -> torch.Tensor:
+def mirror(tokens: torch.Tensor) -> torch.Tensor:
     """Read the same frames in the opposite order: first token last, last frame first."""
-    rows, num_tokens, size = tokens.shape
-    return tokens.reshape(rows, num_tokens * size // frame_dim, frame_dim).flip(1).reshape(tokens.shape)
+    return _frames(tokens).flip(1).reshape(tokens.shape)
+
+
+def _frames(tokens: torch.Tensor) -> torch.Tensor:
+    """[n, t, frames × d] → [n, t × frames, d]."""
+    rows, count, size = tokens.shape
+    return tokens.reshape(rows, count * FRAMES_PER_TOKEN, size // FRAMES_PER_TOKEN)
 
 
 @dataclass(frozen=True)
@@ -153,7 +169,7 @@ class LevelMix:
 
 
 def draw_batch(
-    tracks: torch.Tensor, num_rows: int, window: WindowParams, params: DenoiserParams, mix: LevelMix
+    tracks: torch.Tensor, num_rows: int, window: WindowParams, mix: LevelMix
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Clean tokens [n, t, f] and noise levels [n, t], one block of rows for each pattern of the mix.
 
@@ -164,16 +180,15 @@ def draw_batch(
     num_arriving = round(num_rows * mix.arriving)
     num_leaving = round(num_rows * mix.leaving)
     num_forward = num_rows - num_arriving
-    levels = torch.randint(
-        1, schedule.NUM_LEVELS + 1, (num_rows, params.num_tokens(window.horizon)), device=tracks.device
-    )
+    shape = num_rows, num_tokens(window.horizon)
+    levels = torch.randint(1, schedule.NUM_LEVELS + 1, shape, device=tracks.device)
     levels[num_independent:, 0] = 0
     shared = slice(num_independent, num_independent + num_leaving)
     levels[shared, 1:] = levels[shared, 1:2].clone()
     levels[num_forward:, 1:] = levels[num_forward:, 1:2].clone()
-    leaving = to_tokens(draw_windows(tracks, num_forward, window), params.frames_per_token)
-    arriving = to_tokens(draw_windows(tracks.flip(1), num_arriving, window), params.frames_per_token)
-    tokens = torch.cat([leaving, mirror(arriving, params.frame_dim)])
+    leaving = to_tokens(draw_windows(tracks, num_forward, window))
+    arriving = to_tokens(draw_windows(tracks.flip(1), num_arriving, window))
+    tokens = torch.cat([leaving, mirror(arriving)])
     return tokens, torch.cat([levels[:num_forward], levels[num_forward:].flip(1)])
 
 

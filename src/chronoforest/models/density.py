@@ -12,37 +12,33 @@ from chronoforest.types import BoolArray, FloatArray, IntArray
 
 MOST_CELLS = 50_000_000
 
+SUPPORT_QUANTILE = 0.0001
+"""Of the data's own density values: the edge of the supported region. Recordings park at their goals, so only
+low quantiles mean anything."""
+
+STEP_QUANTILE = 0.999
+"""Of the recorded steps: what hardly any exceeded."""
+
+NUM_HEADINGS = 8
+"""Sectors in which the directions of motion are tabulated."""
+
+HEADING_SHARE = 0.03
+"""Of the motion at a place that a direction must have to count."""
+
 
 @dataclass(frozen=True)
 class DensityParams:
-    """Grid cell and kernel bandwidth in world units; `support_quantile` of the data's own density values
-    marks the edge of the supported region (recordings park at their goals, so only low quantiles mean
-    anything). Places within `hazard_radius` of a jump in the recordings count as unsupported.
-
-    num_headings: sectors in which the directions of motion are tabulated, 0 where they do not matter; a
-    direction counts that `heading_share` of the motion at a place has, measured over `heading_steps`."""
+    """Grid cell and kernel bandwidth in world units; places within `hazard_radius` of a jump in the
+    recordings count as unsupported."""
 
     cell: float = 0.1
     bandwidth: float = 0.3
-    support_quantile: float = 0.0001
-    jump: float = 1.5
-    step_quantile: float = 0.999
     hazard_radius: float = 0.5
-    num_headings: int = 0
-    heading_share: float = 0.03
-    heading_steps: int = 1
 
     def __post_init__(self) -> None:
         if self.cell <= 0 or self.bandwidth <= 0:
             raise InvalidParameter(
                 f"cell and bandwidth must be positive, got {self.cell} and {self.bandwidth}"
-            )
-        if not 0.0 <= self.support_quantile < 1.0:
-            raise InvalidParameter(f"support_quantile must lie in [0, 1), got {self.support_quantile}")
-        if self.num_headings < 0 or self.heading_steps < 1:
-            raise InvalidParameter(
-                "num_headings must be 0 or more and heading_steps 1 or more, "
-                f"got {self.num_headings} and {self.heading_steps}"
             )
 
 
@@ -70,6 +66,11 @@ class GridDensity:
             )
         inside, outside = distance_transform_edt(self.support), distance_transform_edt(~self.support)
         object.__setattr__(self, "_margin", (inside - outside) * self.cell)
+
+    @property
+    def is_one_way(self) -> bool:
+        """Whether there is a table of headings."""
+        return self.headings is not None
 
     def log_density(self, points: FloatArray) -> FloatArray:
         """[..., 2] → [...]; places outside the grid get the table's lowest value."""
@@ -99,8 +100,13 @@ class GridDensity:
         return values.reshape(points.shape[:-1])
 
 
-def fit_density(tracks: FloatArray, params: DensityParams) -> GridDensity:
-    """Gaussian kernel density of recordings [E, T, 2], tabulated once."""
+def fit_density(
+    tracks: FloatArray, params: DensityParams, jump: float, heading_steps: int = 0
+) -> GridDensity:
+    """Gaussian kernel density of recordings [E, T, 2], tabulated once; a step longer than `jump` is one.
+
+    heading_steps: over how many of them directions of motion are measured, 0 where they do not matter.
+    """
     points = tracks.reshape(-1, 2)
     pad = 6 * max(params.bandwidth, params.cell)
     low = points.min(axis=0) - pad
@@ -114,11 +120,11 @@ def fit_density(tracks: FloatArray, params: DensityParams) -> GridDensity:
     density = _blurred(points, edges, params) / (len(points) * params.cell**2)
     log_table = np.log(density + 1e-12).astype(np.float16).astype(np.float64)
     hops = np.linalg.norm(np.diff(tracks, axis=1), axis=-1)
-    step_length = float(np.quantile(hops[hops <= params.jump], params.step_quantile))
+    step_length = float(np.quantile(hops[hops <= jump], STEP_QUANTILE))
     draft = GridDensity(low, params.cell, log_table, np.ones(log_table.shape, dtype=bool), step_length)
-    edge = np.quantile(draft.log_density(points), params.support_quantile)
-    is_hazard = _near(jump_starts(tracks, params.jump), edges, params.hazard_radius / params.cell)
-    headings = _headings(tracks, edges, params) if params.num_headings else None
+    edge = np.quantile(draft.log_density(points), SUPPORT_QUANTILE)
+    is_hazard = _near(jump_starts(tracks, jump), edges, params.hazard_radius / params.cell)
+    headings = _headings(tracks, edges, params, jump, heading_steps) if heading_steps else None
     return replace(draft, support=(log_table >= edge) & ~is_hazard, headings=headings)
 
 
@@ -134,18 +140,18 @@ def _blurred(points: FloatArray, edges: list[FloatArray], params: DensityParams)
     return np.asarray(gaussian_filter(counts, params.bandwidth / params.cell))
 
 
-def _headings(tracks: FloatArray, edges: list[FloatArray], params: DensityParams) -> BoolArray:
+def _headings(
+    tracks: FloatArray, edges: list[FloatArray], params: DensityParams, jump: float, num_steps: int
+) -> BoolArray:
     """[sectors, nx, ny]: whether enough of the motion near a cell goes in a sector or one beside it."""
-    first, last = tracks[:, : -params.heading_steps], tracks[:, params.heading_steps :]
+    first, last = tracks[:, :-num_steps], tracks[:, num_steps:]
     moves = last - first
     length = np.linalg.norm(moves, axis=-1)
-    is_moving = (length > 0.3 * np.median(length)) & (length <= params.heading_steps * params.jump)
-    places, sectors = (0.5 * (first + last))[is_moving], _sectors(moves[is_moving], params.num_headings)
-    tables = np.stack(
-        [_blurred(places[sectors == sector], edges, params) for sector in range(params.num_headings)]
-    )
+    is_moving = (length > 0.3 * np.median(length)) & (length <= num_steps * jump)
+    places, sectors = (0.5 * (first + last))[is_moving], _sectors(moves[is_moving], NUM_HEADINGS)
+    tables = np.stack([_blurred(places[sectors == k], edges, params) for k in range(NUM_HEADINGS)])
     around = tables + np.roll(tables, 1, axis=0) + np.roll(tables, -1, axis=0)
-    return np.asarray(around > params.heading_share * tables.sum(axis=0))
+    return np.asarray(around > HEADING_SHARE * tables.sum(axis=0))
 
 
 def _sectors(moves: FloatArray, count: int) -> IntArray:

@@ -21,26 +21,30 @@ from chronoforest.types import FloatArray
 FEW_PAIRS = 20_000
 """Up to so many pairs of codes are compared on the processor."""
 
+STATE_DIM = 2
+"""Numbers of a state: distances are told between places in the plane."""
+
+NUM_LAYERS = 3
+LATENT = 32
+"""Numbers of the code of a place, for each twin and role."""
+
 
 @dataclass(frozen=True)
 class DistanceParams:
     """Architecture and objective.
 
-    is_directed: V = −‖ReLU(ψ(s) − φ(g))‖ instead of −‖φ(s) − φ(g)‖.
-    averages_luck: regress Q(s, a, g) and fit V to it by expectile, so that only the choice of action is
+    has_action_values: regress Q(s, a, g) and fit V to it by expectile, so that only the choice of action is
     optimised, never the luck of a transition; otherwise V is backed up by expectile directly.
-    acts_by_moving: the action of Q is what the step moved instead of the recorded action, for bodies whose
-    motors say little about where they go and for recordings without actions; in multiples of `move_unit`.
+    has_moves_for_actions: the action of Q is what the step moved instead of the recorded action, for bodies
+    whose motors say little about where they go and for recordings without actions; in units of `move_unit`.
     backup: steps between a state and the next one it is backed up from, the unit in which V counts and
     `discount` discounts; more of them carry far distances faster and make less of noise in the places.
     reach: largest distance in steps that can be stated; V is clamped there so that the logarithm exists.
     """
 
-    state_dim: int = 2
     action_dim: int = 2
-    is_directed: bool = False
-    averages_luck: bool = True
-    acts_by_moving: bool = False
+    has_action_values: bool = True
+    has_moves_for_actions: bool = False
     move_unit: float = 1.0
     backup: int = 1
     discount: float = 0.995
@@ -49,8 +53,6 @@ class DistanceParams:
     shortest_period: float = 8.0
     longest_period: float = 64.0
     width: int = 512
-    num_layers: int = 3
-    latent: int = 32
     reach: float = 800.0
 
     def __post_init__(self) -> None:
@@ -72,7 +74,7 @@ class DistanceParams:
 
     def layers(self, inputs: int, outputs: int) -> list[int]:
         """Sizes of a network's layers."""
-        return [inputs, *[self.width] * self.num_layers, outputs]
+        return [inputs, *[self.width] * NUM_LAYERS, outputs]
 
 
 class StateFeatures(nn.Module):
@@ -82,7 +84,7 @@ class StateFeatures(nn.Module):
 
     def __init__(self, params: DistanceParams, scaling: Scaling) -> None:
         super().__init__()
-        self.num_outputs = params.state_dim + 2 * params.num_features
+        self.num_outputs = STATE_DIM + 2 * params.num_features
         self.scaling = copy.deepcopy(scaling)
         angle = 2.0 * math.pi * torch.rand(params.num_features)
         span = math.log(params.longest_period / params.shortest_period)
@@ -97,30 +99,32 @@ class StateFeatures(nn.Module):
 
 
 class ValueNet(nn.Module):
-    """Twin encoders; codes are [n, 2 twins, roles, latent], roles (ψ, φ) when directed, (φ) otherwise."""
+    """Twin encoders; codes are [n, 2 twins, roles, LATENT].
 
-    def __init__(self, params: DistanceParams, scaling: Scaling) -> None:
+    When directed, V = −‖ReLU(ψ(s) − φ(g))‖ with roles (ψ, φ); otherwise −‖φ(s) − φ(g)‖ with the role (φ).
+    """
+
+    def __init__(self, params: DistanceParams, scaling: Scaling, is_directed: bool = False) -> None:
         super().__init__()
         self.params = params
-        self.num_roles = 2 if params.is_directed else 1
+        self.is_directed = is_directed
+        self.num_roles = 2 if is_directed else 1
         self.features = StateFeatures(params, scaling)
-        self.encoders = StackedMLP(
-            2 * self.num_roles, params.layers(self.features.num_outputs, params.latent)
-        )
+        self.encoders = StackedMLP(2 * self.num_roles, params.layers(self.features.num_outputs, LATENT))
 
     def encode(self, states: torch.Tensor) -> torch.Tensor:
-        """[n, D] → [n, 2, roles, latent]."""
+        """[n, D] → [n, 2, roles, LATENT]."""
         return self.encode_features(self.features(states))
 
     def encode_features(self, features: torch.Tensor) -> torch.Tensor:
         """The same from features that are already there."""
         codes = self.encoders(features).transpose(0, 1)
-        return codes.reshape(len(features), 2, self.num_roles, self.params.latent)
+        return codes.reshape(len(features), 2, self.num_roles, LATENT)
 
     def norms(self, source: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
         """−V of both twins, [..., 2], from codes that broadcast."""
         difference = source[..., 0, :] - target[..., -1, :]
-        if self.params.is_directed:
+        if self.is_directed:
             difference = torch.relu(difference)
         return (difference.square().sum(dim=-1) + 1e-6).sqrt()
 
@@ -140,12 +144,12 @@ class ValueNet(nn.Module):
 class DistanceLearner(nn.Module):
     """The networks that train together and their slowly moving averages; Q is a twin too, [n, 2]."""
 
-    def __init__(self, params: DistanceParams, scaling: Scaling) -> None:
+    def __init__(self, params: DistanceParams, scaling: Scaling, is_directed: bool = False) -> None:
         super().__init__()
         self.params = params
-        self.value = ValueNet(params, scaling)
+        self.value = ValueNet(params, scaling, is_directed)
         self.value_average = copy.deepcopy(self.value).requires_grad_(False)
-        if params.averages_luck:
+        if params.has_action_values:
             inputs = 2 * self.value.features.num_outputs + params.action_dim
             self.action_value = StackedMLP(2, params.layers(inputs, 1))
             self.action_value_average = copy.deepcopy(self.action_value).requires_grad_(False)
@@ -153,7 +157,7 @@ class DistanceLearner(nn.Module):
     def averages(self) -> list[tuple[nn.Module, nn.Module]]:
         """(network, its average) pairs."""
         pairs: list[tuple[nn.Module, nn.Module]] = [(self.value, self.value_average)]
-        if self.params.averages_luck:
+        if self.params.has_action_values:
             pairs.append((self.action_value, self.action_value_average))
         return pairs
 
@@ -166,7 +170,7 @@ class DistanceLearner(nn.Module):
         with torch.no_grad():
             backup = reward + keep * self.value_average.values(there, goal).amin(dim=-1)
         values = self.value.values(here, goal)
-        if not self.params.averages_luck:
+        if not self.params.has_action_values:
             return expectile_loss(backup.unsqueeze(-1) - values, self.params.expectile)
         choice = torch.cat([here, batch.action, goal], dim=-1)
         with torch.no_grad():
@@ -209,7 +213,7 @@ class TemporalDistance:
         device = self._device_for(len(source_codes) * len(target_codes))
         source, target = self._codes(source_codes, device), self._codes(target_codes, device)
         with torch.no_grad():
-            if self.net.params.is_directed:
+            if self.net.is_directed:
                 rows = max(1, 200_000 // len(target))
                 norms = torch.cat([self.net.norms(part[:, None], target) for part in source.split(rows)])
             else:
@@ -246,7 +250,7 @@ class TemporalDistance:
         return self.device if num_pairs > FEW_PAIRS else torch.device("cpu")
 
     def _codes(self, codes: NDArray[Any], device: torch.device) -> torch.Tensor:
-        shape = len(codes), 2, self.net.num_roles, self.net.params.latent
+        shape = len(codes), 2, self.net.num_roles, LATENT
         return torch.as_tensor(codes, device=device).view(shape)
 
 

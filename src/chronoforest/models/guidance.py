@@ -9,6 +9,12 @@ import torch
 
 from chronoforest.errors import InvalidParameter
 
+ANCHOR_WEIGHT = 0.1
+"""Of U_anchor against U_goal."""
+
+STEP_RATE, LARGEST_STEP = 0.2, 1.0
+"""η = min(LARGEST_STEP, STEP_RATE · √((1−ᾱ)/ᾱ))."""
+
 
 @dataclass(frozen=True)
 class GuidanceParams:
@@ -17,19 +23,14 @@ class GuidanceParams:
     reliable: beyond this many steps the target is approached in a straight line instead of along −∇d.
     spread: `ramp` moves every frame, 0 at the boundary and 1 at the tail; `sparse` moves the tail alone, as
     the paper writes it. inject: `clean` corrects x̂_0; `noisy` sends the score's gradient through the network.
-    rdf_radius, softness: σ and ε of U_rdf, world units. step_rate, largest_step: η = min(largest_step,
-    step_rate · √((1−ᾱ)/ᾱ)).
+    rdf_radius, softness: σ and ε of U_rdf, world units.
     """
 
     reliable: float = 200.0
     spread: Literal["ramp", "sparse"] = "ramp"
     inject: Literal["clean", "noisy"] = "clean"
-    anchor_weight: float = 0.1
-    rdf_weight: float = 1.0
     rdf_radius: float = 2.0
     softness: float = 0.1
-    step_rate: float = 0.2
-    largest_step: float = 1.0
 
     def __post_init__(self) -> None:
         if self.spread not in ("ramp", "sparse"):
@@ -41,10 +42,15 @@ class GuidanceParams:
                 f"rdf_radius and softness must be positive, got {self.rdf_radius} and {self.softness}"
             )
 
+    @property
+    def rdf_weight(self) -> float:
+        """Of U_rdf against U_goal: its slope falls with the cube of the radius, its effect shall not."""
+        return (self.rdf_radius / 2.0) ** 3
 
-def step_size(signal: torch.Tensor, params: GuidanceParams) -> torch.Tensor:
+
+def step_size(signal: torch.Tensor) -> torch.Tensor:
     """η at signal level ᾱ."""
-    return (params.step_rate * ((1.0 - signal) / signal).sqrt()).clamp(max=params.largest_step)
+    return (STEP_RATE * ((1.0 - signal) / signal).sqrt()).clamp(max=LARGEST_STEP)
 
 
 def goal_score(tail: torch.Tensor, direction: torch.Tensor) -> torch.Tensor:
@@ -95,7 +101,7 @@ def correction(
     boundary, head, tail = window[:, 0], window[:, 1], window[:, -1]
     push = scale[:, None] * direction + params.rdf_weight * rdf_gradient(tail, boundary, params)
     moved = frame_weights(window.shape[1] - 1, params, window)[None, :, None] * push[:, None]
-    moved[:, 0] += params.anchor_weight * anchor_gradient(head, boundary)
+    moved[:, 0] += ANCHOR_WEIGHT * anchor_gradient(head, boundary)
     return moved * (scale > 0)[:, None, None]
 
 

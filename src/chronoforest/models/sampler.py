@@ -51,7 +51,7 @@ class SegmentSampler:
         self.distance = distance
         self.params = params
         self.device = torch.device(device)
-        self.horizon = net.horizon
+        self.horizon, self.stride = net.window.horizon, net.window.stride
         self.signal = schedule.signal_table(self.device)
         is_captured = self.device.type == "cuda" and distance is not None
         self._loop = Captured(self._captured_loop) if is_captured else None
@@ -116,17 +116,16 @@ class SegmentSampler:
 
     def _denoise(self, frames: torch.Tensor, rows: _Rows, level: int) -> torch.Tensor:
         """x̂_0 of the generated frames [n, horizon, d], normalised."""
-        dims, per_token = frames.shape[-1], self.net.params.frames_per_token
         window = torch.cat([self.scaling.normalise(rows.boundary)[:, None], frames], dim=1)
-        tokens = to_tokens(window, per_token)
+        tokens = to_tokens(window)
         levels = torch.full(tokens.shape[:2], level, device=self.device)
         levels[:, 0] = 0
         flip = rows.is_incoming
-        tokens = torch.where(flip[:, None, None], mirror(tokens, dims), tokens)
+        tokens = torch.where(flip[:, None, None], mirror(tokens), tokens)
         levels = torch.where(flip[:, None], levels.flip(1), levels)
         clean = self.net(tokens, levels)
-        clean = torch.where(flip[:, None, None], mirror(clean, dims), clean)
-        return to_window(clean, per_token)[:, 1:]
+        clean = torch.where(flip[:, None, None], mirror(clean), clean)
+        return to_window(clean)[:, 1:]
 
     def _correction(self, clean: torch.Tensor, rows: _Rows, signal: torch.Tensor) -> torch.Tensor:
         """η · ∇U on the generated frames, world units; only the guided rows are computed on the CPU, all of
@@ -147,7 +146,7 @@ class SegmentSampler:
         is_far = (steps_left > self.params.guidance.reliable)[:, None]
         direction = torch.where(is_far, straight, downhill)
         step = guidance.correction(window, direction, rows.scale[guided], self.params.guidance)
-        moved[guided] = guidance.step_size(signal, self.params.guidance) * step
+        moved[guided] = guidance.step_size(signal) * step
         return moved
 
     def _inject(self, frames: torch.Tensor, rows: _Rows, level: int) -> torch.Tensor:

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
 
 from chronoforest.data.scaling import Scaling
 from chronoforest.data.windows import WindowParams
-from chronoforest.errors import BadCheckpoint
-from chronoforest.files import DAMAGE
+from chronoforest.errors import BadCheckpoint, InvalidParameter
+from chronoforest.files import reading
 from chronoforest.models import checkpoint
-from chronoforest.models.denoiser import Denoiser, DenoiserParams
+from chronoforest.models.denoiser import FRAME_DIM, Denoiser, DenoiserParams
 from chronoforest.models.density import GridDensity
-from chronoforest.models.distance import DistanceParams, TemporalDistance, ValueNet
+from chronoforest.models.distance import STATE_DIM, DistanceParams, TemporalDistance, ValueNet
 from chronoforest.models.sampler import SamplerParams, SegmentSampler
 from chronoforest.models.tracking.kinds import get_tracker
 from chronoforest.models.tracking.regression import SubgoalTracker, TrackerParams
@@ -27,8 +26,19 @@ from chronoforest.types import Calibration, Support
 
 KINDS = ("density", "distance", "denoiser", "tracker")
 
+OLD_NAMES = {"averages_luck": "has_action_values", "acts_by_moving": "has_moves_for_actions"}
+"""What cards of earlier versions call parameters, and their names now."""
+
+FIXED_NOW = {
+    *("state_dim", "latent", "frame_dim", "frames_per_token", "num_heads", "feed_forward", "num_layers"),
+    *("padded_share", "max_late", "random_share", "discount", "expectile", "temperature", "largest_weight"),
+}
+"""Parameters in cards of earlier versions that are constants now, or follow from others."""
+
 Tensors = Mapping[str, torch.Tensor]
 Card = Mapping[str, Any]
+
+_Module = TypeVar("_Module", bound=torch.nn.Module)
 
 
 @dataclass(frozen=True)
@@ -75,6 +85,47 @@ def files_of(folder: Path, kind: str) -> list[str]:
     )
 
 
+@dataclass(frozen=True)
+class Stored:
+    """A model's file as it was read."""
+
+    path: Path
+    tensors: Tensors
+    card: Card
+
+    @classmethod
+    def read(cls, folder: Path, kind: str, file: str = "", preset: str | None = None) -> Stored:
+        """The file of a kind, by its name without the ending; checked to belong to the preset if one is
+        named."""
+        path = model_path(folder, file or kind)
+        there = ", ".join(f"{name}.safetensors" for name in files_of(folder, kind))
+        if there and not path.is_file():
+            raise BadCheckpoint(
+                f"no checkpoint at {path}; {folder} has {there}; `chronoforest train {kind}` trains others"
+            )
+        tensors, card = checkpoint.read(path, kind)
+        if preset is not None and card.get("preset") != preset:
+            raise BadCheckpoint(
+                f"{path} was trained for {card.get('preset')!r}, not for {preset!r}; "
+                f"train it with `chronoforest train all --preset {preset}`"
+            )
+        return cls(path, tensors, card)
+
+    def settings(self, kind: type[Any], part: str = "params") -> dict[str, Any]:
+        """What the card says about parameters of a kind, by their names now."""
+        known = {field.name for field in fields(kind)}
+        named = {OLD_NAMES.get(name, name): value for name, value in self.card[part].items()}
+        return {name: value for name, value in named.items() if name in known or name not in FIXED_NOW}
+
+    def filled(self, make: Callable[[Stored], _Module]) -> _Module:
+        """The network that the card describes, with these weights; a card from another version, or a damaged
+        one, is a bad checkpoint and not a programming error."""
+        with reading(self.path, "a model that this version can build", BadCheckpoint):
+            net = checkpoint.built(lambda: make(self), self.tensors)
+        checkpoint.fill(net, self.tensors, self.path)
+        return net
+
+
 def load_models(
     folder: Path,
     preset: str,
@@ -85,38 +136,24 @@ def load_models(
 ) -> Models:
     """All four models of a preset, each checked to belong to it; tracker, distance: their files without the
     ending."""
-    for kind, file in (("density", "density"), ("distance", distance), ("denoiser", "denoiser")):
-        path = model_path(folder, file)
-        _check_preset(path, checkpoint.read(path, kind)[1], preset)
-    measure, fitted = load_distance(folder, device, distance)
-    has_actions = checkpoint.read(model_path(folder, "density"), "density")[1].get("has_actions", True)
+    density = Stored.read(folder, "density", preset=preset)
+    measure, fitted = load_distance(folder, device, distance, preset)
+    denoiser = Stored.read(folder, "denoiser", preset=preset).filled(_denoiser)
     return Models(
-        sampler=SegmentSampler(load_denoiser(folder), measure, sampler, device),
+        sampler=SegmentSampler(denoiser, measure, sampler, device),
         distance=measure,
         calibration=fitted,
-        density=load_density(folder),
-        tracker=load_tracker(folder, tracker, preset) if has_actions else None,
+        density=_density(density),
+        tracker=load_tracker(folder, tracker, preset) if density.card.get("has_actions", True) else None,
     )
 
 
-def _check_preset(path: Path, card: Card, preset: str) -> None:
-    if card.get("preset") != preset:
-        raise BadCheckpoint(
-            f"{path} was trained for {card.get('preset')!r}, not for {preset!r}; "
-            f"train it with `chronoforest train all --preset {preset}`"
-        )
+def save_model(folder: Path, file: str, tensors: Tensors, card: Card) -> None:
+    """Write a model with its card; file: its name without the ending."""
+    checkpoint.write(model_path(folder, file), tensors, card)
 
 
-@contextmanager
-def _understood(path: Path) -> Iterator[None]:
-    """A card from another version, or a damaged one, is a bad checkpoint and not a programming error."""
-    try:
-        yield
-    except DAMAGE as error:
-        raise BadCheckpoint(f"{path} describes a model that this version cannot build: {error!r}") from error
-
-
-def save_density(folder: Path, density: GridDensity, card: Card) -> None:
+def density_tensors(density: GridDensity) -> dict[str, torch.Tensor]:
     """Tables in half precision and bits."""
     tensors = {
         "log_table": torch.as_tensor(density.log_table).half(),
@@ -127,14 +164,17 @@ def save_density(folder: Path, density: GridDensity, card: Card) -> None:
     }
     if density.headings is not None:
         tensors["headings"] = torch.as_tensor(density.headings)
-    checkpoint.write(model_path(folder, "density"), tensors, card)
+    return tensors
 
 
 def load_density(folder: Path) -> GridDensity:
     """The density of a folder."""
-    path = model_path(folder, "density")
-    tensors, _ = checkpoint.read(path, "density")
-    try:
+    return _density(Stored.read(folder, "density"))
+
+
+def _density(stored: Stored) -> GridDensity:
+    tensors = stored.tensors
+    with reading(stored.path, "a density", BadCheckpoint):
         return GridDensity(
             origin=tensors["origin"].numpy(),
             cell=float(tensors["cell"]),
@@ -143,72 +183,39 @@ def load_density(folder: Path) -> GridDensity:
             step_length=float(tensors["step_length"]),
             headings=tensors["headings"].numpy().astype(np.bool_) if "headings" in tensors else None,
         )
-    except DAMAGE as error:
-        raise BadCheckpoint(f"{path} is damaged or not a density: {error!r}") from error
-
-
-def save_distance(folder: Path, tensors: Tensors, card: Card, file: str = "distance") -> None:
-    """The averaged value network with its calibration."""
-    checkpoint.write(model_path(folder, file), tensors, card)
 
 
 def load_distance(
-    folder: Path, device: torch.device | str = "cpu", file: str = "distance"
+    folder: Path, device: torch.device | str = "cpu", file: str = "distance", preset: str | None = None
 ) -> tuple[TemporalDistance, Calibration]:
     """The distance of a folder and its calibration."""
-    path = model_path(folder, file)
-    tensors, card = checkpoint.read(path, "distance")
-    with _understood(path):
-        params = from_plain(DistanceParams, card["params"])
-        net = checkpoint.built(lambda: ValueNet(params, Scaling.unit(params.state_dim)), tensors)
-        fitted = Calibration.from_dict(card["calibration"])
-    checkpoint.fill(net, tensors, path)
-    return TemporalDistance(net, device), fitted
+    stored = Stored.read(folder, "distance", file, preset)
+    net = stored.filled(_value_net)
+    with reading(stored.path, "a calibrated distance", BadCheckpoint):
+        return TemporalDistance(net, device), Calibration.from_dict(stored.card["calibration"])
 
 
-def save_denoiser(folder: Path, tensors: Tensors, card: Card) -> None:
-    """The averaged denoiser with the window it was cut for."""
-    checkpoint.write(model_path(folder, "denoiser"), tensors, card)
+def _value_net(stored: Stored) -> ValueNet:
+    settings = stored.settings(DistanceParams)
+    is_directed = bool(settings.pop("is_directed"))
+    return ValueNet(from_plain(DistanceParams, settings), Scaling.unit(STATE_DIM), is_directed)
 
 
-def load_denoiser(folder: Path) -> Denoiser:
-    """The denoiser of a folder."""
-    path = model_path(folder, "denoiser")
-    tensors, card = checkpoint.read(path, "denoiser")
-    with _understood(path):
-        params = from_plain(DenoiserParams, card["params"])
-        horizon = from_plain(WindowParams, card["window"]).horizon
-        net = checkpoint.built(lambda: Denoiser(params, horizon, Scaling.unit(params.frame_dim)), tensors)
-    checkpoint.fill(net, tensors, path)
-    return net
-
-
-def trained_window(folder: Path) -> WindowParams:
-    """The window a folder's denoiser was trained on."""
-    path = model_path(folder, "denoiser")
-    with _understood(path):
-        return from_plain(WindowParams, checkpoint.read(path, "denoiser")[1]["window"])
-
-
-def save_tracker(folder: Path, tensors: Tensors, card: Card, file: str = "tracker") -> None:
-    """The averaged actor with the name of its kind."""
-    checkpoint.write(model_path(folder, file), tensors, card)
+def _denoiser(stored: Stored) -> Denoiser:
+    params = from_plain(DenoiserParams, stored.settings(DenoiserParams))
+    num_heads = stored.card["params"].get("num_heads", params.num_heads)
+    if num_heads != params.num_heads:
+        raise InvalidParameter(f"width {params.width} has {params.num_heads} heads now, it has {num_heads}")
+    window = from_plain(WindowParams, stored.settings(WindowParams, "window"))
+    return Denoiser(params, window, Scaling.unit(FRAME_DIM))
 
 
 def load_tracker(folder: Path, file: str = "tracker", preset: str | None = None) -> SubgoalTracker:
     """The tracker of a folder, checked to belong to the preset if one is named."""
-    path = model_path(folder, file)
-    if not path.is_file() and files_of(folder, "tracker"):
-        there = ", ".join(f"{name}.safetensors" for name in files_of(folder, "tracker"))
-        raise BadCheckpoint(
-            f"no checkpoint at {path}; {folder} has {there}; `chronoforest train tracker` trains others"
-        )
-    tensors, card = checkpoint.read(path, "tracker")
-    if preset is not None:
-        _check_preset(path, card, preset)
-    with _understood(path):
-        kind = get_tracker(card.get("tracker", TrackerParams.name))
-        params = from_plain(kind.settings, card["params"])
-        actor = checkpoint.built(lambda: kind.actor(params, Scaling.unit(params.observation_dim)), tensors)
-    checkpoint.fill(actor, tensors, path)
-    return SubgoalTracker(actor)
+    return SubgoalTracker(Stored.read(folder, "tracker", file, preset).filled(_actor))
+
+
+def _actor(stored: Stored) -> Any:
+    kind = get_tracker(stored.card.get("tracker", TrackerParams.name))
+    params = from_plain(kind.settings, stored.settings(kind.settings))
+    return kind.actor(params, Scaling.unit(params.observation_dim))

@@ -21,24 +21,30 @@ from chronoforest.processes import held_signals
 
 @dataclass(frozen=True)
 class TrainParams:
-    """AdamW, warm-up, cosine to `final_share` of the rate; `average_rate` moves the averaged weights."""
+    """How long to train and how fast; `average_rate` moves the averaged weights."""
 
     num_steps: int
     batch: int
     learning_rate: float
-    warmup: int = 0
-    final_share: float = 0.01
-    weight_decay: float = 0.0
-    clip: float = math.inf
-    average_rate: float = 0.001
-    seed: int = 0
-    checkpoint_seconds: float = 60.0
+    average_rate: float
 
     def __post_init__(self) -> None:
         if self.num_steps < 1 or self.batch < 1:
             raise InvalidParameter(f"num_steps and batch must be ≥ 1, got {self.num_steps} and {self.batch}")
         if self.learning_rate <= 0:
             raise InvalidParameter(f"learning_rate must be positive, got {self.learning_rate}")
+
+
+@dataclass(frozen=True)
+class LoopParams(TrainParams):
+    """All that the loop needs: AdamW, warm-up, cosine to `final_share` of the rate, clipped gradients."""
+
+    warmup: int = 0
+    final_share: float = 0.01
+    weight_decay: float = 0.0
+    clip: float = math.inf
+    seed: int = 0
+    checkpoint_seconds: float = 60.0
 
     def rate(self, step: int) -> float:
         """Learning rate at a step."""
@@ -75,7 +81,7 @@ class Training:
         module: nn.Module,
         draw_loss: Callable[[], torch.Tensor],
         averages: Callable[[], list[tuple[nn.Module, nn.Module]]],
-        params: TrainParams,
+        params: LoopParams,
         device: torch.device,
         about: dict[str, Any],
     ) -> None:

@@ -65,17 +65,13 @@ class JointSampler:
         self, windows: torch.Tensor, boundary: torch.Tensor, level: int, is_incoming: bool = False
     ) -> torch.Tensor:
         """x̂_0 of windows [n, k, horizon + 1, d], outward from their boundary [n, k, d], which is kept."""
-        net = self.sampler.net
-        per_token, dims = net.params.frames_per_token, windows.shape[-1]
+        net, dims = self.sampler.net, windows.shape[-1]
         outward = torch.cat([boundary[:, :, None], windows[:, :, 1:]], dim=2).flatten(0, 1)
-        tokens = to_tokens(outward, per_token)
+        tokens = to_tokens(outward)
         levels = torch.full(tokens.shape[:2], level, device=tokens.device)
         levels[:, 0] = 0
-        if is_incoming:
-            clean = mirror(net(mirror(tokens, dims), levels.flip(1)), dims)
-        else:
-            clean = net(tokens, levels)
-        frames = to_window(clean, per_token)[:, 1:].reshape(*windows.shape[:2], self.horizon, dims)
+        clean = mirror(net(mirror(tokens), levels.flip(1))) if is_incoming else net(tokens, levels)
+        frames = to_window(clean)[:, 1:].reshape(*windows.shape[:2], self.horizon, dims)
         return torch.cat([boundary[:, :, None], frames], dim=2)
 
     def _tensor(self, values: FloatArray) -> torch.Tensor:

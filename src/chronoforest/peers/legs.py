@@ -63,7 +63,7 @@ class Inputs:
 
     def is_sound(self, segments: FloatArray) -> BoolArray:
         """[n]: the segments [n, t, 2] stay in the data's support and never jump, as the forest's do."""
-        largest_hop = self.models.step_length * self.params.stride
+        largest_hop = self.models.step_length * self.models.sampler.stride
         return is_supported(segments, self.models.density) & has_no_jump(segments, largest_hop)
 
 
@@ -173,7 +173,7 @@ class LegByLeg:
     def _solver(self, order: Sequence[Sequence[str]] | None) -> RouteSolver:
         if order is not None:
             return FixedOrder(order_from_names(order, self.problem))
-        return AutoSolver(self.inputs.params.solver)
+        return AutoSolver()
 
     def run(
         self,

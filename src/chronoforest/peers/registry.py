@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from chronoforest.data import episodes
 from chronoforest.errors import BadDataset, UnknownPlanner, UnknownVariant
 from chronoforest.execution.route import ExecutionParams
 from chronoforest.peers.chains import JointSampler
+from chronoforest.peers.choice import CHRONOFOREST, PlannerChoice
 from chronoforest.peers.compositional import Compositional
 from chronoforest.peers.dataset_graph import DatasetGraph
 from chronoforest.peers.diffusion_replan import DiffusionReplan
@@ -22,10 +22,6 @@ from chronoforest.presets import loading
 from chronoforest.presets.loading import PresetPlanner
 from chronoforest.search.memory import ForestMemory
 from chronoforest.types import FloatArray, Problem
-
-CHRONOFOREST = "chronoforest"
-"""The name of our own planner beside the peers'."""
-
 
 _NO_LIMIT = 10**6  # a method that lives by planning anew is never told to stop
 
@@ -98,16 +94,23 @@ def check_planner(name: str) -> None:
         raise UnknownPlanner(name, choices=(CHRONOFOREST, *PEERS))
 
 
-def load(name: str, preset: str, data: Path = Path("data"), **options: Any) -> PresetPlanner:
-    """ChronoForest's planner or a peer; data: folder of recordings; options: those of `load_planner`."""
-    check_planner(name)
-    host = loading.load_planner(preset, **options)
-    if name == CHRONOFOREST:
-        return host
-    states = recorded_places(data, preset) if PEERS[name].needs_states else np.zeros((0, 2))
-    return PeerPlanner(
-        name, host, Inputs(host.models, JointSampler(host.models.sampler), host.params, states)
+def load(choice: PlannerChoice) -> PresetPlanner:
+    """ChronoForest's planner or a peer."""
+    check_planner(choice.planner)
+    host = loading.load_planner(
+        choice.preset,
+        device=choice.device,
+        weights=choice.weights,
+        mode=choice.mode,
+        tracker=choice.tracker,
+        distance=choice.distance,
     )
+    if choice.planner == CHRONOFOREST:
+        return host
+    needs_states = PEERS[choice.planner].needs_states
+    states = recorded_places(choice.data, choice.preset) if needs_states else np.zeros((0, 2))
+    inputs = Inputs(host.models, JointSampler(host.models.sampler), host.params, states)
+    return PeerPlanner(choice.planner, host, inputs)
 
 
 def recorded_places(folder: Path, preset: str) -> FloatArray:

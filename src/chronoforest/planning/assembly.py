@@ -24,6 +24,9 @@ from chronoforest.types import (
     path_length,
 )
 
+WORTH_BUILDING = 0.98
+"""Another meeting of a pair is tried when the trees reach it in this share of the time."""
+
 _Value = TypeVar("_Value")
 
 
@@ -87,7 +90,7 @@ class Walkways:
     def realise(self, forest: Forest, meeting: Meeting) -> Meeting | None:
         """The meeting at the cost of its walkable bridge; None if it is not worth building or no shorter."""
         pair = meeting.pair
-        if meeting.cost > self.params.worth_building * self._tried.get(pair, np.inf):
+        if meeting.cost > WORTH_BUILDING * self._tried.get(pair, np.inf):
             return None
         self._remember(self._tried, pair, meeting.cost, meeting.cost)
         bridge = build_bridge(forest, meeting, self.density, self.distance, self.params)

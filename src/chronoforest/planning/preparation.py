@@ -33,7 +33,7 @@ class Prepared:
         self, problem: Problem, forest: Forest, order: Sequence[Sequence[str]] | None
     ) -> RouteSolver:
         """A given order, one that is fixed on the learned distance, or whatever is best in each round."""
-        solver = AutoSolver(self.params.solver)
+        solver = AutoSolver()
         if order is not None:
             return FixedOrder(order_from_names(order, problem))
         if self.variant.fixes_order:
@@ -50,7 +50,7 @@ def prepare(models: PlanningModels, params: PlannerParams, variant: Variant) -> 
             distance=_far_sighted(models, params.landmark_spacing),
             density=models.density,
             calibration=models.calibration,
-            largest_hop=models.step_length * params.stride,
+            largest_hop=models.step_length * models.sampler.stride,
             step_length=models.step_length,
         )
     )

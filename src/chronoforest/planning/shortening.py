@@ -15,6 +15,18 @@ from chronoforest.types import (
     IntArray,
 )
 
+CROWDING = 4.0
+"""How much more a unit costs at the edge of the support than with room to spare."""
+
+NUM_PASSES = 3
+"""Times a path is settled between its two rounds of cut corners."""
+
+SLACK = 1.1
+"""A cut may take this much longer, by the temporal distance, than the way it replaces."""
+
+LARGEST_TURN = 45.0
+"""Degrees between a cut and a one-way path where it leaves and joins it, so that it runs against no lane."""
+
 _FORBIDDEN = 1e6
 
 
@@ -22,27 +34,18 @@ _FORBIDDEN = 1e6
 class AssemblyParams:
     """Post-processing, in world units.
 
-    keep_margin: the room to the edge of the data's support that a path tries to keep; crowding: how much
-    more a unit costs at that edge than with room to spare; edge: the room every cut must leave, unless the
-    way it replaces had less; longest_cut: of a corner; largest_turn: degrees between a cut and the path where
-    it leaves and joins it, so that no cut runs against recorded motion; tube_width, tube_step: how far and
-    how finely a point may move sideways; slack: a cut may take this much longer, by the temporal distance,
-    than the way it replaces; timing_hop: over which travel time is measured; worth_building: another meeting
-    of a pair is tried when the trees reach it in this share of the time.
+    keep_margin: the room to the edge of the data's support that a path tries to keep; edge: the room every
+    cut must leave, unless the way it replaces had less; longest_cut: of a corner; tube_width, tube_step: how
+    far and how finely a point may move sideways; timing_hop: over which travel time is measured.
     """
 
     spacing: float = 0.25
     keep_margin: float = 1.1
-    crowding: float = 4.0
     edge: float = 0.2
     longest_cut: float = 16.0
-    largest_turn: float = 180.0
     tube_width: float = 1.2
     tube_step: float = 0.1
-    num_passes: int = 3
-    slack: float = 1.1
     timing_hop: float = 4.0
-    worth_building: float = 0.98
 
     def __post_init__(self) -> None:
         sizes = (self.spacing, self.keep_margin, self.tube_step, self.longest_cut)
@@ -50,8 +53,6 @@ class AssemblyParams:
             raise InvalidParameter(
                 f"spacing, keep_margin, tube_step and longest_cut must be positive, got {sizes}"
             )
-        if self.crowding < 0:
-            raise InvalidParameter(f"crowding must not be negative, got {self.crowding}")
 
 
 def travel_time(path: FloatArray, distance: Distance, params: AssemblyParams) -> float:
@@ -63,7 +64,7 @@ def travel_time(path: FloatArray, distance: Distance, params: AssemblyParams) ->
 def shorten(path: FloatArray, density: Density, distance: Distance, params: AssemblyParams) -> FloatArray:
     """A shorter way with the same ends and room around it, by density and temporal distance alone."""
     path = cut_corners(resample(path, 2 * params.spacing), density, distance, params)
-    for _ in range(params.num_passes):
+    for _ in range(NUM_PASSES):
         path = settle(resample(path, 2 * params.spacing), density, params)
     path = cut_corners(resample(path, 2 * params.spacing), density, distance, params)
     return resample(path, params.spacing)
@@ -95,8 +96,9 @@ def cut_corners(path: FloatArray, density: Density, distance: Distance, params: 
     room, is_open = _along_chords(path[rows], path[columns], density, params)
     least = _least_between(density.margin(path))[rows, columns]
     is_open &= room.min(axis=1) >= np.minimum(least, params.edge) - 1e-6
-    is_open &= _is_no_detour(path, rows, columns, distance, params.slack)
-    is_open &= _is_onward(path, rows, columns, params.largest_turn)
+    is_open &= _is_no_detour(path, rows, columns, distance)
+    if density.is_one_way:
+        is_open &= _is_onward(path, rows, columns)
     is_open |= columns == rows + 1
     rows, columns, room = rows[is_open], columns[is_open], room[is_open]
     length = np.linalg.norm(path[rows] - path[columns], axis=1)
@@ -138,25 +140,23 @@ def _along_chords(
 
 def _price(room: FloatArray, params: AssemblyParams) -> FloatArray:
     """What a unit costs with so much room to the edge of the support: 1 with enough of it."""
-    return 1.0 + params.crowding * np.maximum(0.0, 1.0 - room / params.keep_margin)
+    return 1.0 + CROWDING * np.maximum(0.0, 1.0 - room / params.keep_margin)
 
 
-def _is_no_detour(
-    path: FloatArray, rows: IntArray, columns: IntArray, distance: Distance, slack: float
-) -> BoolArray:
+def _is_no_detour(path: FloatArray, rows: IntArray, columns: IntArray, distance: Distance) -> BoolArray:
     """[c]: the chord takes no longer than the way along the path, in steps."""
     codes = distance.encode(path)
     clock = np.concatenate([[0.0], np.cumsum(distance.between(codes[:-1], codes[1:]))])
     straight = distance.between(codes[rows], codes[columns])
-    return np.asarray(straight <= slack * (clock[columns] - clock[rows]))
+    return np.asarray(straight <= SLACK * (clock[columns] - clock[rows]))
 
 
-def _is_onward(path: FloatArray, rows: IntArray, columns: IntArray, largest_turn: float) -> BoolArray:
-    """[c]: the chord leaves and joins the path at no more than `largest_turn` degrees from its direction."""
+def _is_onward(path: FloatArray, rows: IntArray, columns: IntArray) -> BoolArray:
+    """[c]: the chord leaves and joins the path at no more than LARGEST_TURN degrees from its direction."""
     tangent, chord = np.gradient(path, axis=0), path[columns] - path[rows]
     tangent /= np.linalg.norm(tangent, axis=1, keepdims=True) + 1e-9
     chord /= np.linalg.norm(chord, axis=1, keepdims=True) + 1e-9
-    least = np.cos(np.radians(largest_turn)) - 1e-6
+    least = np.cos(np.radians(LARGEST_TURN)) - 1e-6
     leaves, joins = ((tangent[ends] * chord).sum(axis=1) >= least for ends in (rows, columns))
     return np.asarray(leaves & joins)
 

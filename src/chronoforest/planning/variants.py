@@ -10,17 +10,15 @@ from chronoforest.planning.shortening import AssemblyParams
 from chronoforest.routing.bridges import Closure, closure, direct
 from chronoforest.routing.budget import BudgetParams
 from chronoforest.routing.challenge import ChallengeParams
-from chronoforest.routing.solver import SolverParams
 from chronoforest.search.expand import SearchModels, SearchParams
 from chronoforest.search.scoring import straight_ranking
-from chronoforest.types import FloatArray
+from chronoforest.types import FloatArray, WorldParams
 
 
 @dataclass(frozen=True)
 class PlannerParams:
-    """Everything about planning that is not learned; `is_reversible` says that any recorded motion could
-    have been made backward, so that one tree serves both directions; an anchor may lie `anchor_tolerance`
-    world units outside the data's support; `stride` is the steps between frames.
+    """Everything about planning that is not learned; an anchor may lie `anchor_tolerance` world units outside
+    the data's support; `world` says whether one tree serves both directions, as the preset does.
 
     Beyond the window in which its calibration trusts the distance, travel time is a chain over landmarks;
     they lie `landmark_spacing` of the way covered within that window apart, 0 for the distance as learned.
@@ -31,24 +29,25 @@ class PlannerParams:
     search: SearchParams = field(default_factory=SearchParams)
     budget: BudgetParams = field(default_factory=BudgetParams)
     challenge: ChallengeParams = field(default_factory=ChallengeParams)
-    solver: SolverParams = field(default_factory=SolverParams)
     assembly: AssemblyParams = field(default_factory=AssemblyParams)
-    is_reversible: bool = True
     anchor_tolerance: float = 0.5
-    stride: int = 5
     landmark_spacing: float = 0.16
     max_rounds: int = 60
     rounds_per_leg: int = 6
+    world: WorldParams = field(default_factory=WorldParams)
 
     def __post_init__(self) -> None:
-        if self.max_rounds < 1 or self.stride < 1:
-            raise InvalidParameter(
-                f"max_rounds and stride must be ≥ 1, got {self.max_rounds} and {self.stride}"
-            )
+        if self.max_rounds < 1:
+            raise InvalidParameter(f"max_rounds must be ≥ 1, got {self.max_rounds}")
         if not 0.0 <= self.landmark_spacing <= 1.0:
             raise InvalidParameter(
                 f"landmark_spacing must lie in [0, 1], 0 for no landmarks, got {self.landmark_spacing}"
             )
+
+    @property
+    def is_reversible(self) -> bool:
+        """Whether one tree serves both directions."""
+        return self.world.is_reversible
 
 
 @dataclass(frozen=True)
@@ -80,6 +79,10 @@ def _single(params: PlannerParams) -> PlannerParams:
     return replace(params, search=replace(params.search, junction=junction))
 
 
+def _reversible(params: PlannerParams) -> PlannerParams:
+    return replace(params, world=replace(params.world, is_reversible=True))
+
+
 VARIANTS: dict[str, Variant] = {
     "online": Variant(),
     "single": Variant(_single),
@@ -89,7 +92,7 @@ VARIANTS: dict[str, Variant] = {
     "temporal-fixed": Variant(fixes_order=True),
     "graph-fixed": Variant(needs_order=True),
     "exhaustive": Variant(is_exhaustive=True),
-    "reversed-trees": Variant(lambda params: replace(params, is_reversible=True)),
+    "reversed-trees": Variant(_reversible),
     "direct-matrix": Variant(chained=direct),
     "no-landmarks": Variant(lambda params: replace(params, landmark_spacing=0.0)),
     "noisy-injection": Variant(equip=_guided(inject="noisy")),

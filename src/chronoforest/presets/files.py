@@ -12,6 +12,8 @@ from typing import Any, TypeVar
 
 from chronoforest.errors import BadPresetFile, InvalidParameter
 from chronoforest.files import reading, write_text
+from chronoforest.presets.withdrawn import WITHDRAWN
+from chronoforest.types import WorldParams
 
 Params = TypeVar("Params")
 Value = bool | int | float | str | tuple[float, ...]
@@ -48,13 +50,12 @@ def overlay(params: Params, changes: Mapping[str, Any], path: Path, where: str =
     A key that is no field, a value of another type and a value out of range are refused by name.
     """
     assert is_dataclass(params)
-    known = {f.name: getattr(params, f.name) for f in fields(params) if not callable(getattr(params, f.name))}
+    known = _settable(params, where)
     for key, value in changes.items():
         name = f"{where}.{key}" if where else key
         if key not in known:
-            raise BadPresetFile(
-                f"{path}: unknown key {name}; {where or 'the file'} may set: {', '.join(known)}"
-            )
+            allowed = f"{where or 'the file'} may set: {', '.join(known)}"
+            raise BadPresetFile(f"{path}: {WITHDRAWN.get(name) or f'unknown key {name}; {allowed}'}")
         known[key] = _overlaid(known[key], value, path, name)
     try:
         changed: Params = replace(params, **{key: known[key] for key in changes})  # type: ignore[type-var]
@@ -81,6 +82,16 @@ def as_tables(settings: Iterable[Setting]) -> dict[str, Any]:
             table = table.setdefault(part, {})
         table[setting.key] = setting.value
     return tables
+
+
+def _settable(params: Any, where: str) -> dict[str, Any]:
+    """The fields that a file may set: no functions, and the world only once, at the top."""
+    values = {field.name: getattr(params, field.name) for field in fields(params)}
+    return {
+        name: value
+        for name, value in values.items()
+        if not callable(value) and not (where and isinstance(value, WorldParams))
+    }
 
 
 def _overlaid(present: Any, value: Any, path: Path, name: str) -> Any:

@@ -9,9 +9,10 @@ from typing import Literal
 
 import torch
 
+from chronoforest.data.windows import WindowParams
 from chronoforest.errors import BadCheckpoint, InvalidParameter
 from chronoforest.execution.route import ExecutionParams
-from chronoforest.models.store import Models, distance_file, load_models, trained_window
+from chronoforest.models.store import Models, distance_file, load_models
 from chronoforest.models.train import pick_device
 from chronoforest.planning.planner import Planner
 from chronoforest.presets.named import Preset, get_preset
@@ -75,7 +76,7 @@ def load_planner(
     if num_threads < 1:
         raise InvalidParameter(f"num_threads must be ≥ 1, got {num_threads}")
     if mode == "fast":
-        preset = preset.hurried()
+        preset = preset.fast()
     folder = Path(weights) if weights is not None else preset.weights
     models = load_models(
         folder,
@@ -85,14 +86,14 @@ def load_planner(
         preset.tracker_file(tracker),
         distance_file(distance),
     )
-    _refuse_other_window(preset, folder)
+    _refuse_other_window(preset, folder, models.sampler.net.window)
     return PresetPlanner(preset, models, num_threads)
 
 
-def _refuse_other_window(preset: Preset, folder: Path) -> None:
+def _refuse_other_window(preset: Preset, folder: Path, trained: WindowParams) -> None:
     """Weights plan in the frames they were trained on, whatever the preset says since."""
-    trained, wanted = trained_window(folder), preset.models.window
-    if (trained.stride, trained.horizon) != (wanted.stride, wanted.horizon):
+    wanted = preset.models.window
+    if trained != wanted:
         raise BadCheckpoint(
             f"the weights in {folder} were trained on {trained.horizon} frames of {trained.stride} steps, "
             f"{preset.name!r} has {wanted.horizon} of {wanted.stride}; train it again"

@@ -8,8 +8,9 @@ from pathlib import Path
 from chronoforest.data.goals import GoalParams
 from chronoforest.errors import BadPresetFile, InvalidParameter, UnknownPreset
 from chronoforest.execution.route import ExecutionParams
+from chronoforest.models.denoiser import num_tokens
 from chronoforest.models.distance import DistanceParams
-from chronoforest.models.fit import ModelParams
+from chronoforest.models.params import ModelParams
 from chronoforest.models.sampler import SamplerParams
 from chronoforest.models.store import tracker_file
 from chronoforest.models.tracking.regression import TrackerParams
@@ -18,6 +19,7 @@ from chronoforest.planning.shortening import AssemblyParams
 from chronoforest.planning.variants import PlannerParams
 from chronoforest.presets.files import overlay, read_preset_file
 from chronoforest.routing.challenge import ChallengeParams
+from chronoforest.types import WorldParams
 
 WEIGHTS = Path(__file__).parents[1] / "weights"
 RUNS = Path("runs")
@@ -27,7 +29,8 @@ RUNS = Path("runs")
 class Preset:
     """Everything one world needs: what is learned, how it is sampled, searched and walked.
 
-    A preset of your own also knows its file, and its recordings by a path from there.
+    The world is told here once, and from here to the models, the planner and the walk. A preset of your own
+    also knows its file, and its recordings by a path from there.
     """
 
     name: str
@@ -35,8 +38,13 @@ class Preset:
     sampler: SamplerParams = field(default_factory=SamplerParams)
     planner: PlannerParams = field(default_factory=PlannerParams)
     execution: ExecutionParams = field(default_factory=ExecutionParams)
+    world: WorldParams = field(default_factory=WorldParams)
     data: str = ""
     file: Path | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("models", "planner", "execution"):
+            object.__setattr__(self, name, replace(getattr(self, name), world=self.world))
 
     @property
     def weights(self) -> Path:
@@ -55,7 +63,7 @@ class Preset:
         own = self.models.tracker.name
         return tracker_file(self.models.with_tracker(name or own).tracker.name, own)
 
-    def hurried(self) -> Preset:
+    def fast(self) -> Preset:
         """The fast mode: eight denoising steps, half the samples and no second look at a met bridge, for
         slightly longer plans."""
         junction = replace(self.planner.search.junction, num_samples=6)
@@ -69,10 +77,10 @@ class Preset:
         )
 
 
-MAZES = ("medium", "large", "giant", "teleport")
+SIZES = ("medium", "large", "giant")
 
 ANT_MODELS = ModelParams(
-    distance=DistanceParams(acts_by_moving=True),
+    distance=DistanceParams(has_moves_for_actions=True),
     tracker=TrackerParams(observation_dim=29, action_dim=8, width=512),
     tracker_training=TrainParams(60_000, 2048, 3e-4, average_rate=0.005),
 )
@@ -88,38 +96,31 @@ ANT_WALK = ExecutionParams(effort=0.85, look_ahead=2.0, drift=3.0, stuck_steps=1
 
 
 def _pointmaze(size: str) -> Preset:
-    return _in_its_world(Preset(f"pointmaze-{size}-stitch-v0"))
+    return Preset(f"pointmaze-{size}-stitch-v0")
 
 
 def _antmaze(size: str) -> Preset:
-    return _in_its_world(
-        Preset(f"antmaze-{size}-stitch-v0", ANT_MODELS, planner=ANT_PLANNER, execution=ANT_WALK)
-    )
+    return Preset(f"antmaze-{size}-stitch-v0", ANT_MODELS, planner=ANT_PLANNER, execution=ANT_WALK)
 
 
-def _in_its_world(preset: Preset) -> Preset:
+def _with_portals(preset: Preset) -> Preset:
     """Portals make a world that cannot be walked backward and where luck must not look like skill: a chain
     over landmarks would collect the luckiest hops, and a way around a portal is no detour."""
-    if "teleport" not in preset.name:
-        return preset
     models = replace(
         preset.models,
-        distance=replace(preset.models.distance, is_directed=True, width=256),
+        distance=replace(preset.models.distance, width=256),
         goals=GoalParams(future_share=0.55, current_share=0.1),
     )
     search = replace(preset.planner.search, uncertainty_weight=10.0)
-    planner = replace(
-        preset.planner,
-        search=search,
-        challenge=replace(preset.planner.challenge, doubt=2.0),
-        is_reversible=False,
-        landmark_spacing=0.0,
-    )
-    return replace(preset, models=models, planner=planner)
+    challenge = replace(preset.planner.challenge, doubt=2.0)
+    planner = replace(preset.planner, search=search, challenge=challenge, landmark_spacing=0.0)
+    return replace(preset, models=models, planner=planner, world=WorldParams(is_reversible=False))
 
 
 PRESETS: dict[str, Preset] = {
-    preset.name: preset for make in (_pointmaze, _antmaze) for preset in map(make, MAZES)
+    preset.name: preset
+    for maze in (_pointmaze, _antmaze)
+    for preset in (*map(maze, SIZES), _with_portals(maze("teleport")))
 }
 
 
@@ -141,13 +142,8 @@ def load_preset(path: Path) -> Preset:
     for key in {"name", "file"} & set(tables):
         raise BadPresetFile(f"{path}: {key} cannot be set; a preset is called after its file")
     preset = overlay(Preset(path.stem, file=path), tables, path)
-    if preset.planner.stride != preset.models.window.stride:
-        raise BadPresetFile(
-            f"{path}: planner.stride is {preset.planner.stride} and models.window.stride "
-            f"{preset.models.window.stride}; they must be equal"
-        )
     try:
-        preset.models.denoiser.num_tokens(preset.models.window.horizon)
+        num_tokens(preset.models.window.horizon)
     except InvalidParameter as error:
         raise BadPresetFile(f"{path}: in models.window: {error}") from error
     return preset

@@ -8,24 +8,18 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import dataclass
 from threading import Timer
-from types import TracebackType
 
 import numpy as np
 
-from chronoforest.envs.bodies import AntKinematics
+from chronoforest.envs.bodies import AntKinematics, Limbs
 from chronoforest.errors import WorkerDied
-from chronoforest.execution.rollout import Rollout
-from chronoforest.planning.result import PlanResult
-from chronoforest.report import drawing as pictures
-from chronoforest.report.canvas import Picture, rgb
-from chronoforest.report.scene import draw_scene, paint_limbs, paint_trail
-from chronoforest.report.studio import Actor, Shooting
-from chronoforest.types import FloatArray, Problem
+from chronoforest.report import drawing
+from chronoforest.report.maps import Picture, draw_map, paint_limbs, paint_trail
+from chronoforest.report.rendering import CloseupRequest
+from chronoforest.types import FloatArray
 
-STUDIO = [sys.executable, "-m", "chronoforest.report.studio"]
+RENDERER = [sys.executable, "-m", "chronoforest.report.rendering"]
 
 VIEW = 6.0
 """Units across a drawn close-up."""
@@ -33,53 +27,37 @@ VIEW = 6.0
 THIN = 0.05
 """Radius of the line behind an ant in a drawn close-up, in world units."""
 
-FIRST_PICTURE, WHOLE_FILM = 30.0, 120.0
+FIRST_PICTURE, ALL_PICTURES = 30.0, 120.0
 """Seconds that rendering may take before it counts as broken and the rest is drawn."""
 
-SPACING = 0.6
-"""Units between the points of a rendered path."""
 
+class RenderProcess:
+    """Pictures from a process that renders them with one of MuJoCo's OpenGL libraries."""
 
-@dataclass(frozen=True, eq=False)
-class Storyboard:
-    """The first `num_filmed` agents at the steps `moments`, in pictures of `shape`: height, width."""
-
-    result: PlanResult
-    rollouts: Sequence[Rollout]
-    moments: Sequence[int]
-    num_filmed: int
-    shape: tuple[int, int]
-
-
-class Film:
-    """The pictures of a shooting, from a process that renders them with one of MuJoCo's OpenGL libraries."""
-
-    def __init__(self, shooting: Shooting, library: str) -> None:
-        self._shape = (*shooting.shape, 3)
-        self._size = shooting.num_filmed
+    def __init__(self, request: CloseupRequest, library: str) -> None:
+        self._shape = (*request.shape, 3)
+        self._num_shown = request.num_shown
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  closed with the process
-        self._process = subprocess.Popen(
-            STUDIO,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._errors,
-            env={**os.environ, **({"MUJOCO_GL": library} if library else {})},
-        )
-        assert self._process.stdin is not None
+        environment = {**os.environ, **({"MUJOCO_GL": library} if library else {})}
+        with tempfile.TemporaryFile() as job:  # a pipe would wait for a process that does not read
+            pickle.dump(request, job)
+            job.seek(0)
+            self._process = subprocess.Popen(
+                RENDERER, stdin=job, stdout=subprocess.PIPE, stderr=self._errors, env=environment
+            )
         assert self._process.stdout is not None
-        self._job, self._pictures = self._process.stdin, self._process.stdout
+        self._pictures = self._process.stdout
         self._watchdog = self._watch(FIRST_PICTURE)
         try:
-            self._send(shooting)
             self._first: list[Picture] | None = self._read()
         except WorkerDied:
             self.close()
             raise
         self._watchdog.cancel()
-        self._watchdog = self._watch(WHOLE_FILM)
+        self._watchdog = self._watch(ALL_PICTURES)
 
-    def take(self) -> list[Picture]:
-        """The filmed ants at the next moment."""
+    def next_pictures(self) -> list[Picture]:
+        """The shown ants at the next step."""
         taken, self._first = self._first or self._read(), None
         return taken
 
@@ -88,9 +66,8 @@ class Film:
         self._watchdog.cancel()
         self._process.kill()
         self._process.wait()
-        for pipe in (self._job, self._pictures, self._errors):
-            with suppress(BrokenPipeError):
-                pipe.close()
+        self._pictures.close()
+        self._errors.close()
 
     def _watch(self, seconds: float) -> Timer:
         """End the process when it takes longer than that, which makes every read from it return."""
@@ -99,17 +76,10 @@ class Film:
         watchdog.start()
         return watchdog
 
-    def _send(self, shooting: Shooting) -> None:
-        try:
-            pickle.dump(shooting, self._job)
-            self._job.close()
-        except OSError as error:
-            raise WorkerDied(self._reason()) from error
-
     def _read(self) -> list[Picture]:
-        """The pictures of one moment."""
+        """The pictures of one step."""
         num_bytes = int(np.prod(self._shape))
-        taken = [self._pictures.read(num_bytes) for _ in range(self._size)]
+        taken = [self._pictures.read(num_bytes) for _ in range(self._num_shown)]
         if len(taken[-1]) < num_bytes:
             raise WorkerDied(self._reason())
         return [np.frombuffer(picture, np.uint8).reshape(self._shape) for picture in taken]
@@ -126,57 +96,54 @@ class Film:
 class DrawnAnts:
     """The map enlarged around every ant, with the ant drawn from its kinematics."""
 
-    def __init__(self, story: Storyboard) -> None:
-        left, right, *_ = story.result.support.extent
-        enlarged = round(story.shape[1] * (right - left) / VIEW)
-        self._scene = draw_scene(story.result, story.rollouts, "", enlarged, ground=pictures.GROUND)
-        self._story = story
+    def __init__(self, request: CloseupRequest) -> None:
+        left, right, *_ = request.result.support.extent
+        enlarged = round(request.shape[1] * (right - left) / VIEW)
+        self._map = draw_map(request.result, request.rollouts, "", enlarged, ground=drawing.GROUND)
+        self._request = request
         self._limbs = AntKinematics()
         self._painted = 0
 
-    def take(self, step: int) -> list[Picture]:
+    def pictures(self, step: int) -> list[Picture]:
         """The ants at a step; steps must not go back."""
-        for agent, rollout in enumerate(self._story.rollouts):
-            paint_trail(self._scene, rollout, agent, self._painted, step, THIN)
+        for agent, rollout in enumerate(self._request.rollouts):
+            paint_trail(self._map, rollout, agent, self._painted, step, THIN)
         self._painted = step
-        filmed = self._story.rollouts[: self._story.num_filmed]
-        return [self._picture(rollout.xy[min(step, rollout.steps)], step) for rollout in filmed]
+        poses = [self._request.pose(agent, step) for agent in range(len(self._request.rollouts))]
+        limbs = [self._limbs(pose) for pose in poses]
+        return [self._picture(pose[:2], limbs) for pose in poses[: self._request.num_shown]]
 
-    def _picture(self, centre: FloatArray, step: int) -> Picture:
-        window = self._scene.window(centre, *self._story.shape).copy()
-        for agent, rollout in enumerate(self._story.rollouts):
-            paint_limbs(window, self._limbs(rollout.pose(min(step, rollout.steps))), agent)
+    def _picture(self, centre: FloatArray, limbs: Sequence[Limbs]) -> Picture:
+        window = self._map.window(centre, *self._request.shape).copy()
+        for agent, each in enumerate(limbs):
+            paint_limbs(window, each, agent)
         return window.canvas
 
 
 class Closeups:
-    """Pictures of the first ants at the moments of a video; `note` says how they are made, and why."""
+    """Pictures of the first ants at the steps of a video; `note` says how they are made, and why."""
 
-    def __init__(self, story: Storyboard) -> None:
-        self._story = story
+    def __init__(self, request: CloseupRequest) -> None:
+        self._request = request
         self._drawn: DrawnAnts | None = None
-        self._film, self.note = _try_libraries(_shooting(story))
+        self._process, self.note = _try_libraries(request)
 
-    def __enter__(self) -> Closeups:
-        return self
+    def close(self) -> None:
+        """End the process that renders, if there is one."""
+        if self._process is not None:
+            self._process.close()
+            self._process = None
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._film is not None:
-            self._film.close()
-
-    def take(self, step: int) -> list[Picture]:
-        """[height, width, 3] for each filmed ant at a step; call it once for every moment, in order."""
-        if self._film is not None:
+    def pictures(self, step: int) -> list[Picture]:
+        """[height, width, 3] for each shown ant at a step; call it once for every step, in order."""
+        if self._process is not None:
             try:
-                return self._film.take()
+                return self._process.next_pictures()
             except WorkerDied as error:
-                self._film.close()
-                self._film = None
+                self.close()
                 self.note += f" until step {step}, drawn from there: {error}"
-        self._drawn = self._drawn or DrawnAnts(self._story)
-        return self._drawn.take(step)
+        self._drawn = self._drawn or DrawnAnts(self._request)
+        return self._drawn.pictures(step)
 
 
 def gl_libraries() -> tuple[str, ...]:
@@ -187,51 +154,13 @@ def gl_libraries() -> tuple[str, ...]:
     return ("egl", "osmesa") if sys.platform == "linux" else ("",)
 
 
-def _try_libraries(shooting: Shooting) -> tuple[Film | None, str]:
+def _try_libraries(request: CloseupRequest) -> tuple[RenderProcess | None, str]:
     """The first library that renders a picture, and a line for the user."""
     failures = []
     for library in gl_libraries():
         name = library or "its default OpenGL"
         try:
-            return Film(shooting, library), f"ants rendered by MuJoCo with {name}"
+            return RenderProcess(request, library), f"ants rendered by MuJoCo with {name}"
         except WorkerDied as error:
             failures.append(f"{name}: {error}")
     return None, f"ants drawn, because MuJoCo cannot render here ({'; '.join(failures)})"
-
-
-def _shooting(story: Storyboard) -> Shooting:
-    problem, moments = story.result.problem, story.moments
-    visitors, visit_moments = [-1] * len(problem.waypoints), [0] * len(problem.waypoints)
-    for agent, rollout in enumerate(story.rollouts):
-        for step, place in zip(rollout.visit_steps, rollout.visited, strict=True):
-            waypoint = int(np.linalg.norm(problem.waypoints - place, axis=1).argmin())
-            visitors[waypoint], visit_moments[waypoint] = agent, int(np.searchsorted(moments, step))
-    actors = [_actor(agent, rollout, problem, moments) for agent, rollout in enumerate(story.rollouts)]
-    return Shooting(
-        world=story.result.preset,
-        shape=story.shape,
-        actors=tuple(actors),
-        num_filmed=story.num_filmed,
-        waypoints=problem.waypoints,
-        visitors=tuple(visitors),
-        visit_moments=tuple(visit_moments),
-    )
-
-
-def _actor(agent: int, rollout: Rollout, problem: Problem, moments: Sequence[int]) -> Actor:
-    return Actor(
-        colour=rgb(pictures.agent_colour(agent)) / 255,
-        poses=np.array([rollout.pose(min(step, rollout.steps)) for step in moments]),
-        paths=tuple(thinned(path) for path in rollout.paths),
-        replan_moments=tuple(np.searchsorted(moments, rollout.replan_steps).tolist()),
-        goal=problem.goals[agent],
-    )
-
-
-def thinned(path: FloatArray) -> FloatArray:
-    """[n, 2] points of a path [T, 2] about SPACING units apart, both ends included."""
-    lengths = np.linalg.norm(np.diff(path, axis=0), axis=1)
-    spot = np.floor(np.append(0.0, np.cumsum(lengths)) / SPACING)
-    is_kept = np.append(True, np.diff(spot) > 0)
-    is_kept[-1] = True
-    return path[is_kept]

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from chronoforest.data.episodes import Episodes, Float32Array
-from chronoforest.files import drafted
+from chronoforest.report.plots import save_figure
 from chronoforest.types import FloatArray
 
 NUM_PIXELS = 240
@@ -23,7 +23,7 @@ def draw_coverage(episodes: Episodes, path: Path, title: str = "") -> None:
 
     counts, extent, pixel = _visits(episodes)
     height = 7.4 * (extent[3] - extent[2]) / (extent[1] - extent[0]) + 0.9
-    figure = Figure(figsize=(9.0, height), layout="constrained")
+    figure = Figure(figsize=(9.0, height), dpi=110, layout="constrained")
     axes = figure.subplots()
     image = axes.imshow(
         np.ma.masked_equal(counts.T, 0), origin="lower", extent=extent, cmap="YlGnBu", norm="log"
@@ -33,8 +33,7 @@ def draw_coverage(episodes: Episodes, path: Path, title: str = "") -> None:
         axes.plot(*track[0], "o", color="black", markersize=3)
     axes.set(xlabel="x (units)", ylabel="y (units)", title=title)
     figure.colorbar(image, ax=axes, label=f"visits per {pixel:.2g} × {pixel:.2g} units", shrink=0.8)
-    with drafted(path) as draft:
-        figure.savefig(draft, dpi=110)
+    save_figure(figure, path)
 
 
 def _visits(episodes: Episodes) -> tuple[FloatArray, tuple[float, float, float, float], float]:

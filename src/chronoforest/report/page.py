@@ -5,23 +5,18 @@ Nothing is run and no model is loaded; what a suite has no records of is said to
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from chronoforest.bench.paper.campaign import read_records
-from chronoforest.bench.paper.exhibits import Chart, Exhibit, Panels, Sheet
-from chronoforest.bench.paper.registry import SUITES
-from chronoforest.bench.paper.suite import Suite
-from chronoforest.bench.trials import Trial
+from chronoforest.bench.run import read_records
+from chronoforest.bench.suite import Suite
+from chronoforest.bench.trials import Origin, Trial
 from chronoforest.errors import BadResult
 from chronoforest.files import reading, write_text
-from chronoforest.report.charts import draw_chart
-from chronoforest.report.exhibits import heading, html_notes, to_csv, to_html, to_markdown
-from chronoforest.report.panels import draw_panels
+from chronoforest.report.contents import Contents, Exhibit
 
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; color: #22303c }
@@ -43,40 +38,41 @@ class Section:
     basis: str
 
 
-def write_report(folder: Path, suites: Mapping[str, Suite] = SUITES) -> Path:
+def write_report(folder: Path, contents: Contents) -> Path:
     """Write FOLDER/report from the records in FOLDER; returns the page."""
-    sections = read_sections(folder, suites)
+    sections = read_sections(folder, contents)
     if not any(section.exhibits for section in sections):
-        names = ", ".join(suites)
-        raise BadResult(f"{folder} holds no records of {names}; `chronoforest bench paper` makes them")
+        names = ", ".join(contents.suites)
+        raise BadResult(f"{folder} holds no records of {names}; `{contents.command}` makes them")
     out = folder / "report"
     configuration = read_configuration(folder)
-    images = _write_pictures(sections, out / "figures")
-    for sheet in _sheets(sections):
-        write_text(out / "tables" / f"{sheet.name}.csv", to_csv(sheet))
-    write_text(out / "report.md", _markdown(sections, configuration))
+    for shown in (shown for section in sections for shown in section.exhibits):
+        shown.save(out)
+    write_text(out / "report.md", _markdown(contents.title, sections, configuration))
     page = out / "index.html"
-    write_text(page, _html(sections, configuration, images))
+    write_text(page, _html(contents.title, sections, configuration, out))
     return page
 
 
-def read_sections(folder: Path, suites: Mapping[str, Suite] = SUITES) -> list[Section]:
+def read_sections(folder: Path, contents: Contents) -> list[Section]:
     """The exhibits of every suite that has records in a folder."""
     sections = []
-    for suite in suites.values():
+    for name, suite in contents.suites.items():
         trials = read_records(folder, suite)
-        shown = suite.exhibits(trials) if trials else []
+        shown = contents.exhibits[name](trials) if trials else []
         sections.append(Section(suite, shown, describe(trials)))
     return sections
 
 
 def describe(trials: Sequence[Trial]) -> str:
-    """How many trials there are, of which seeds, and how many were refused."""
+    """How many trials there are, of which seeds, how many were refused, and what made them where told."""
     if not trials:
         return "no records yet"
     seeds = ", ".join(map(str, sorted({trial.case.seed for trial in trials})))
     refused = sum(bool(trial.refusal) for trial in trials)
-    return f"{len(trials)} trials, seeds {seeds}, {refused} refused; intervals are of 95 %"
+    origins = {trial.origin for trial in trials} - {Origin()}
+    made = sorted(f"; version {one.version} on {one.device}, weights {one.weights}" for one in origins)
+    return f"{len(trials)} trials, seeds {seeds}, {refused} refused; intervals are of 95 %{''.join(made)}"
 
 
 def read_configuration(folder: Path) -> dict[str, str]:
@@ -90,62 +86,26 @@ def read_configuration(folder: Path) -> dict[str, str]:
         return {**commands, "version": values["version"]}
 
 
-def _sheets(sections: Sequence[Section]) -> list[Sheet]:
-    return [shown for section in sections for shown in section.exhibits if isinstance(shown, Sheet)]
-
-
-def _write_pictures(sections: Sequence[Section], folder: Path) -> dict[str, str]:
-    """Draw all charts and maps; returns the SVG of each as a data address."""
-    images = {}
-    for section in sections:
-        for shown in (one for one in section.exhibits if not isinstance(one, Sheet)):
-            paths = _draw(shown, folder)
-            svg = next(path for path in paths if path.suffix == ".svg")
-            images[shown.name] = f"data:image/svg+xml;base64,{base64.b64encode(svg.read_bytes()).decode()}"
-    return images
-
-
-def _draw(shown: Chart | Panels, folder: Path) -> list[Path]:
-    return draw_chart(shown, folder) if isinstance(shown, Chart) else draw_panels(shown, folder)
-
-
-def _markdown(sections: Sequence[Section], configuration: Mapping[str, str]) -> str:
-    parts = ["# The paper's tables, from these records", ""]
+def _markdown(title: str, sections: Sequence[Section], configuration: Mapping[str, str]) -> str:
+    parts = [f"# {title}", ""]
     parts += [f"- {name}: `{value}`" for name, value in configuration.items()]
     for section in sections:
         parts += ["", f"## {section.suite.name}: {section.suite.summary}", "", section.basis, ""]
-        parts += [_markdown_exhibit(shown) for shown in section.exhibits]
+        parts += [shown.to_markdown() for shown in section.exhibits]
     return "\n".join(parts)
 
 
-def _markdown_exhibit(shown: Exhibit) -> str:
-    if isinstance(shown, Sheet):
-        return to_markdown(shown)
-    lines = [f"![{shown.title}](figures/{shown.name}.svg)", ""]
-    if shown.notes:
-        lines += [*(f"- {note}" for note in shown.notes), ""]
-    return "\n".join(lines)
-
-
-def _html(sections: Sequence[Section], configuration: Mapping[str, str], images: Mapping[str, str]) -> str:
+def _html(title: str, sections: Sequence[Section], configuration: Mapping[str, str], out: Path) -> str:
     facts = "".join(f"<li>{escape(name)}: <code>{escape(v)}</code></li>" for name, v in configuration.items())
-    body = "".join(_html_section(section, images) for section in sections)
+    body = "".join(_html_section(section, out) for section in sections)
     head = f'<meta charset="utf-8"><title>ChronoForest: the tables</title><style>{_STYLE}</style>'
-    title = "<h1>The paper's tables, from these records</h1>"
     return (
         f'<!doctype html><html lang="en"><head>{head}</head>'
-        f"<body>{title}<ul>{facts}</ul>{body}</body></html>\n"
+        f"<body><h1>{title}</h1><ul>{facts}</ul>{body}</body></html>\n"
     )
 
 
-def _html_section(section: Section, images: Mapping[str, str]) -> str:
-    shown = "".join(_html_exhibit(one, images) for one in section.exhibits)
+def _html_section(section: Section, out: Path) -> str:
+    shown = "".join(one.to_html(out) for one in section.exhibits)
     head = f"<h2>{escape(section.suite.name)}: {escape(section.suite.summary)}</h2>"
     return f"{head}<p>{escape(section.basis)}</p>{shown}"
-
-
-def _html_exhibit(shown: Exhibit, images: Mapping[str, str]) -> str:
-    if isinstance(shown, Sheet):
-        return to_html(shown)
-    picture = f'<img alt="{escape(shown.title)}" src="{images[shown.name]}">'
-    return f"<h3>{escape(heading(shown))}</h3>{picture}{html_notes(shown.notes)}"

@@ -10,7 +10,7 @@ import numpy as np
 
 from chronoforest.execution.rollout import Rollout
 from chronoforest.files import drafted
-from chronoforest.report import drawing as pictures
+from chronoforest.report import drawing
 from chronoforest.report.drawing import INK
 from chronoforest.types import FloatArray, Problem, Support
 
@@ -22,13 +22,13 @@ def draw_rollouts(
     path: str | Path, support: Support, problem: Problem, rollouts: Sequence[Rollout], title: str = ""
 ) -> None:
     """Write a PNG: plans as pale broad bands, tracks as lines, a cross where an agent planned anew."""
-    figure, axes = pictures.new_axes(support)
+    figure, axes = drawing.new_axes(support)
     draw_planned(axes, rollouts)
-    pictures.draw_paths(axes, [without_jumps(rollout.xy) for rollout in rollouts])
+    drawing.draw_paths(axes, [without_jumps(rollout.xy) for rollout in rollouts])
     for rollout in rollouts:
         places = rollout.xy[list(rollout.replan_steps)]
         axes.scatter(*places.T, marker="x", s=70, color=INK, linewidth=2, zorder=4)
-    pictures.draw_anchors(axes, problem)
+    drawing.draw_anchors(axes, problem)
     axes.set_title(title, fontsize=12, color=INK)
     save_figure(figure, path)
 
@@ -37,7 +37,7 @@ def draw_planned(axes: Any, rollouts: Sequence[Rollout]) -> None:
     """The paths every agent was to follow, the re-planned ones included."""
     for agent, rollout in enumerate(rollouts):
         for path in rollout.paths:
-            colour = pictures.agent_colour(agent)
+            colour = drawing.agent_colour(agent)
             axes.plot(*path.T, color=colour, linewidth=9, alpha=0.25, solid_capstyle="round", zorder=2)
 
 

@@ -1,18 +1,29 @@
-"""Benchmark trials as a table, for the terminal or in Markdown."""
+"""Tables of the protocol suites: which columns each has, for the terminal, in Markdown, CSV and HTML."""
 
 from __future__ import annotations
 
+import csv
+import io
+import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import partial
+from html import escape
+from pathlib import Path
 from typing import Any
 
 from chronoforest.bench import metrics
+from chronoforest.bench.case import Case
 from chronoforest.bench.metrics import Estimate, complete_plans
+from chronoforest.bench.protocol import PROTOCOL_SUITES
 from chronoforest.bench.trials import PlanFigures, Trial
+from chronoforest.files import write_text
+from chronoforest.peers.choice import PlannerChoice
+from chronoforest.report.contents import Contents
 
 
 @dataclass(frozen=True)
-class Table:
+class TextTable:
     """Text in rows; the first column names the row, and the last row may be a total."""
 
     title: str
@@ -20,10 +31,10 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
     has_total: bool = False
 
-    def to_markdown(self) -> str:
-        """A pipe table."""
-        lines = [self.header, ("---",) * len(self.header), *self.rows]
-        return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    @property
+    def name(self) -> str:
+        """Of its file: the title, without what file systems dislike."""
+        return re.sub(r"[^\w.-]+", "-", self.title)
 
     def to_rich(self) -> Any:
         """A table for rich's console."""
@@ -36,18 +47,63 @@ class Table:
             table.add_row(*row, end_section=self.has_total and left == -1)
         return table
 
+    def to_pipes(self) -> str:
+        """A pipe table, without the title."""
+        lines = [self.header, ("---",) * len(self.header), *self.rows]
+        return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+    def to_markdown(self) -> str:
+        """A heading and a pipe table."""
+        return f"### {self.title}\n\n{self.to_pipes()}\n"
+
+    def to_html(self, folder: Path) -> str:
+        """A heading and a table."""
+        head = "".join(f"<th>{escape(name)}</th>" for name in self.header)
+        rows = "".join(
+            f"<tr><th>{escape(name)}</th>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
+            for name, *cells in self.rows
+        )
+        body = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+        return f"<h3>{escape(self.title)}</h3>{body}"
+
+    def save(self, folder: Path) -> None:
+        """Write tables/NAME.csv."""
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows([self.header, *self.rows])
+        write_text(folder / "tables" / f"{self.name}.csv", text.getvalue())
+
 
 Cell = Callable[[Sequence[Trial]], str]
 
 
-def bench_table(suite: str, trials: Sequence[Trial], title: str = "") -> Table:
+def bench_table(suite: str, trials: Sequence[Trial], title: str = "") -> TextTable:
     """One row per task where the suite has tasks, and one for all trials."""
-    columns = _COLUMNS[suite]
+    columns = COLUMNS[suite]
     tasks = sorted({trial.case.task for trial in trials} - {0})
     groups = [(f"task {task}", [trial for trial in trials if trial.case.task == task]) for task in tasks]
     groups.append((f"all ({len(trials)})", list(trials)))
     rows = tuple((name, *(cell(group) for cell in columns.values())) for name, group in groups)
-    return Table(title, ("", *columns), rows, has_total=True)
+    return TextTable(title, ("", *columns), rows, has_total=True)
+
+
+def setup_tables(suite: str, trials: Sequence[Trial]) -> list[TextTable]:
+    """A table for each setup that was tried."""
+    setups: dict[Case, list[Trial]] = {}
+    for trial in trials:
+        setups.setdefault(trial.case.setup, []).append(trial)
+    return [bench_table(suite, some, setup_title(setup)) for setup, some in setups.items()]
+
+
+def setup_title(case: Case) -> str:
+    """Suite, preset and variant, and whatever else is not as it is by default."""
+    plain = Case(case.suite, PlannerChoice(case.preset), variant=case.variant).setup
+    told = [
+        f"{field.name.removeprefix('num_').replace('_', ' ')} {getattr(one, field.name)}"
+        for one, other in ((case.setup.choice, plain.choice), (case.setup, plain))
+        for field in fields(one)
+        if field.name != "choice" and getattr(one, field.name) != getattr(other, field.name)
+    ]
+    return ", ".join([case.suite, case.preset, case.variant, *told])
 
 
 def percent(estimate: Estimate) -> str:
@@ -104,7 +160,7 @@ _PLAN: dict[str, Cell] = {
 
 _COMPLETE: Cell = lambda trials: percent(metrics.completeness(trials))  # noqa: E731  a column like the others
 
-_COLUMNS: dict[str, dict[str, Cell]] = {
+COLUMNS: dict[str, dict[str, Cell]] = {
     "stitch": {
         **{f"success within {cap}": _success(cap) for cap in metrics.CAPS},
         "steps": _steps,
@@ -136,3 +192,11 @@ _COLUMNS: dict[str, dict[str, Cell]] = {
         "failures": _failures,
     },
 }
+"""What is shown of a protocol suite's trials, by the suite's name."""
+
+CONTENTS = Contents(
+    title="Tables of the benchmark, from these records",
+    suites=PROTOCOL_SUITES,
+    exhibits={name: partial(setup_tables, name) for name in PROTOCOL_SUITES},
+    command="chronoforest bench SUITE",
+)

@@ -6,9 +6,13 @@ the new bits of the tracks and the agents. On the right, where the agents are an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -17,10 +21,18 @@ from chronoforest.errors import InvalidParameter
 from chronoforest.execution.rollout import Rollout
 from chronoforest.files import drafted
 from chronoforest.planning.result import PlanResult
-from chronoforest.report import drawing as pictures
-from chronoforest.report.canvas import Picture, banner, rgb
-from chronoforest.report.closeups import Closeups, Storyboard
-from chronoforest.report.scene import Scene, draw_scene, paint_limbs, paint_point, paint_trail
+from chronoforest.report import drawing
+from chronoforest.report.closeups import Closeups
+from chronoforest.report.maps import (
+    MapPicture,
+    Picture,
+    draw_map,
+    paint_limbs,
+    paint_point,
+    paint_trail,
+    rgb,
+)
+from chronoforest.report.rendering import CloseupRequest
 from chronoforest.types import Problem
 
 FRAME = 3
@@ -29,7 +41,7 @@ FRAME = 3
 ENLARGE = 1.8
 """How many times their size ants are drawn on the map, so that their legs can be seen."""
 
-BANNER = 26
+CAPTION_HEIGHT = 26
 """Pixels of the strip above it."""
 
 
@@ -46,16 +58,12 @@ class VideoParams:
     hold: int = 30
 
     def __post_init__(self) -> None:
-        if self.width < 64 or self.max_frames < 1 or self.fps < 1:
-            raise InvalidParameter(
-                "a video needs at least 64 pixels, 1 frame and 1 frame a second, "
-                f"got {self.width}, {self.max_frames} and {self.fps}"
-            )
-        if self.closeup < 64 or self.closeup % 2 or self.max_closeups < 1:
-            raise InvalidParameter(
-                "close-ups need an even width of at least 64 pixels, and there must be one, "
-                f"got {self.closeup} and {self.max_closeups}"
-            )
+        least = {"width": 64, "closeup": 64, "max_closeups": 1, "fps": 1, "max_frames": 1, "hold": 0}
+        for name, value in least.items():
+            if getattr(self, name) < value:
+                raise InvalidParameter(f"{name} must be {value} or more, got {getattr(self, name)}")
+        if self.closeup % 2:
+            raise InvalidParameter(f"closeup must be even, got {self.closeup}")
 
 
 ANT_VIDEO = VideoParams(fps=20, max_frames=300)
@@ -76,35 +84,36 @@ def draw_video(
     """
     are_ants = all(rollout.has_poses for rollout in rollouts)
     params = params or (ANT_VIDEO if are_ants else VideoParams())
-    steps = moments(rollouts, params)
-    scene = draw_scene(result, rollouts, title, params.width)
-    maps = map_frames(scene, rollouts, steps)
+    steps = shown_steps(rollouts, params)
+    ground = draw_map(result, rollouts, title, params.width)
+    maps = map_frames(ground, rollouts, steps)
     if not are_ants:
-        _encode(Path(path), _reported(maps, len(steps), on_frame), params)
+        _write_video(Path(path), maps, len(steps), params, on_frame)
         return "agents drawn as points"
-    num_filmed = min(len(rollouts), params.max_closeups)
-    shape = (_row_height(scene, num_filmed) - BANNER - 2 * FRAME, params.closeup - 2 * FRAME)
-    with Closeups(Storyboard(result, rollouts, steps, num_filmed, shape)) as closeups:
-        framed = (_frame_all(closeups.take(step), rollouts, result.problem, step) for step in steps)
+    num_shown = min(len(rollouts), params.max_closeups)
+    tile_height = ground.canvas.shape[0] // min(num_shown, 2)
+    shape = (tile_height - CAPTION_HEIGHT - 2 * FRAME, params.closeup - 2 * FRAME)
+    with closing(Closeups(CloseupRequest(result, rollouts, steps, num_shown, shape))) as closeups:
+        framed = (_frame_all(closeups.pictures(step), rollouts, result.problem, step) for step in steps)
         shown = (_beside(*parts) for parts in zip(maps, framed, strict=True))
-        _encode(Path(path), _reported(shown, len(steps), on_frame), params)
+        _write_video(Path(path), shown, len(steps), params, on_frame)
         return closeups.note
 
 
-def moments(rollouts: Sequence[Rollout], params: VideoParams) -> list[int]:
+def shown_steps(rollouts: Sequence[Rollout], params: VideoParams) -> list[int]:
     """The steps to show, evenly spaced, the first and the last included."""
     num_steps = max(rollout.steps for rollout in rollouts)
     stride = max(1, -(-num_steps // params.max_frames))
     return [*range(0, num_steps, stride), num_steps]
 
 
-def map_frames(scene: Scene, rollouts: Sequence[Rollout], steps: Sequence[int]) -> Iterator[Picture]:
-    """The map at each of the steps; agents that have finished stay where they are. Paints into the scene."""
+def map_frames(ground: MapPicture, rollouts: Sequence[Rollout], steps: Sequence[int]) -> Iterator[Picture]:
+    """The map at each of the steps; agents that have finished stay where they are. Paints into the ground."""
     limbs = AntKinematics() if any(rollout.has_poses for rollout in rollouts) else None
     for before, now in zip([0, *steps], steps, strict=False):
         for agent, rollout in enumerate(rollouts):
-            paint_trail(scene, rollout, agent, before, now)
-        shown = scene.copy()
+            paint_trail(ground, rollout, agent, before, now)
+        shown = ground.copy()
         for agent, rollout in enumerate(rollouts):
             step = min(now, rollout.steps)
             if limbs is not None and rollout.has_poses:
@@ -130,14 +139,30 @@ def _frame_all(
     """Every close-up in a frame of its agent's colour, under its caption."""
     framed = []
     for agent, picture in enumerate(closeups):
-        colour = pictures.agent_colour(agent)
-        words = banner(caption(rollouts[agent], agent, problem, step), colour, picture.shape[1], BANNER)
-        content = np.concatenate([words, picture])
+        colour = drawing.agent_colour(agent)
+        words = caption(rollouts[agent], agent, problem, step)
+        content = np.concatenate([_caption_strip(words, colour, picture.shape[1]), picture])
         size = (content.shape[0] + 2 * FRAME, content.shape[1] + 2 * FRAME, 3)
         frame = np.full(size, rgb(colour), dtype=np.uint8)
         frame[FRAME:-FRAME, FRAME:-FRAME] = content
         framed.append(frame)
     return framed
+
+
+@lru_cache(maxsize=64)
+def _caption_strip(text: str, colour: str, width: int) -> Picture:
+    """White bold words on a coloured strip."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width / 100, CAPTION_HEIGHT / 100), dpi=100, facecolor=colour)
+    canvas: Any = FigureCanvasAgg(figure)
+    style: dict[str, Any] = {"color": "white", "weight": "bold", "size": 0.52 * CAPTION_HEIGHT * 72 / 100}
+    figure.text(0.35 * CAPTION_HEIGHT / width, 0.46, text, va="center", **style)
+    canvas.draw()
+    picture: Picture = np.asarray(canvas.buffer_rgba())[:CAPTION_HEIGHT, :width, :3].copy()
+    picture.setflags(write=False)  # it is shared by all who ask for the same words
+    return picture
 
 
 def _beside(left: Picture, tiles: Sequence[Picture]) -> Picture:
@@ -152,39 +177,28 @@ def _beside(left: Picture, tiles: Sequence[Picture]) -> Picture:
     return whole
 
 
-def _row_height(scene: Scene, num_filmed: int) -> int:
-    return scene.canvas.shape[0] // min(num_filmed, 2)
-
-
-def _reported(
-    shown: Iterable[Picture], total: int, on_frame: Callable[[int, int], None] | None
-) -> Iterator[Picture]:
-    for done, picture in enumerate(shown, start=1):
-        yield picture
-        if on_frame is not None:
-            on_frame(done, total)
-
-
-def _encode(path: Path, shown: Iterator[Picture], params: VideoParams) -> None:
+def _write_video(
+    path: Path,
+    shown: Iterator[Picture],
+    num_frames: int,
+    params: VideoParams,
+    on_frame: Callable[[int, int], None] | None,
+) -> None:
     """Write the pictures as a video, complete or not at all."""
     import imageio_ffmpeg
 
-    picture = next(shown)
-    height, width = picture.shape[:2]
+    first = next(shown)
+    size = (first.shape[1], first.shape[0])
+    options: dict[str, Any] = {"fps": params.fps, "codec": "libx264", "macro_block_size": 2, "quality": 7}
     with drafted(path) as draft:
         writer = imageio_ffmpeg.write_frames(
-            str(draft),
-            (width, height),
-            fps=params.fps,
-            codec="libx264",
-            macro_block_size=2,
-            quality=7,
-            output_params=["-preset", "veryfast"],
+            str(draft), size, output_params=["-preset", "veryfast"], **options
         )
         writer.send(None)
-        writer.send(picture.tobytes())
-        for picture in shown:
+        for done, picture in enumerate(chain([first], shown), start=1):
             writer.send(picture.tobytes())
+            if on_frame is not None:
+                on_frame(done, num_frames)
         for _ in range(params.hold):
             writer.send(picture.tobytes())
         writer.close()

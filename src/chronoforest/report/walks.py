@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from chronoforest.collect.floor import HEALTHY_HEIGHTS, STEPS_PER_SECOND
 from chronoforest.data.episodes import Episodes, Float32Array
-from chronoforest.envs.bodies import is_upside_down
+from chronoforest.envs.bodies import ANT_OBSERVATION_DIM, is_upside_down
 from chronoforest.errors import BadDataset
 from chronoforest.files import reading
 
@@ -19,9 +19,6 @@ RADII = (0.5, 1.0)
 
 STUCK_STEPS, STUCK_UNITS = 50, 1.0
 """An episode is stuck when it never arrives and its last steps stay within so many units."""
-
-ANT_DIM = 29
-"""Numbers of the maze's ant: x, y, height, orientation (4), eight joints, fourteen velocities."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +32,7 @@ class Walks:
     def is_ant(self) -> bool:
         """Whether the body is OGBench's ant, by the file's own word or, in an official file, by its size."""
         metadata = self.episodes.metadata
-        has_size = self.episodes.observations.shape[2] == ANT_DIM
+        has_size = self.episodes.observations.shape[2] == ANT_OBSERVATION_DIM
         return has_size and str(metadata.get("name", "" if metadata else "antmaze")).startswith("antmaze")
 
     @property

@@ -18,7 +18,7 @@ def respects_degrees(pairs: Iterable[Pair], problem: Problem) -> bool:
     if any(problem.is_goal(leg.source) or problem.is_start(leg.target) for leg in legs):
         return False
     left, entered = Counter(leg.source for leg in legs), Counter(leg.target for leg in legs)
-    return max((*left.values(), *entered.values()), default=0) <= 1
+    return all(count == 1 for count in (*left.values(), *entered.values()))
 
 
 def accept(

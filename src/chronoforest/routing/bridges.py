@@ -48,8 +48,7 @@ class Bridges:
         witness_cost, gap = self.witness_cost.copy(), self.gap.copy()
         for found in witnesses:
             leg = found.pair.source, found.pair.target
-            if (found.cost, found.gap) < (witness_cost[leg], gap[leg]):
-                witness_cost[leg], gap[leg] = found.cost, found.gap
+            witness_cost[leg], gap[leg] = min((found.cost, found.gap), (witness_cost[leg], gap[leg]))
         return replace(self, cost=np.minimum(self.cost, witness_cost), witness_cost=witness_cost, gap=gap)
 
     def _with_meetings(self, meetings: Iterable[Meeting]) -> Bridges:
@@ -112,8 +111,7 @@ def closure(cost: FloatArray) -> Closure:
     Of chains that cost the same the one with the fewest hops is taken, so a direct link is never replaced
     by an equal chain: the predecessors come from costs with a tiny penalty on every link.
     """
-    finite = cost[np.isfinite(cost)]
-    penalty = _HOP_PENALTY * max(1.0, float(finite.max(initial=0.0)))
+    penalty = _HOP_PENALTY * float(cost[np.isfinite(cost)].max(initial=1.0))
     _, predecessors = _shortest_paths(cost + penalty)
     shortest, _ = _shortest_paths(cost)
     return Closure(shortest, predecessors)

@@ -38,7 +38,7 @@ def certify(
     best, second = best_two_costs(all_hop, problem)
     num_legs = problem.num_waypoints + problem.num_agents
     bound = num_legs * closure_error(bridges, problem, calibration, certified_gap)
-    margin = second - best if np.isfinite(best) else float("nan")
+    margin = second - best  # NaN where no route is possible
     is_best_estimate = route.cost(all_hop) <= best * (1 + 1e-9)  # never when K > 12: best is unknown
     is_certified = not uncertified_links(bridges, certified_gap) and bool(np.isfinite(bound))
     premises_hold = is_certified and is_best_estimate

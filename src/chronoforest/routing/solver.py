@@ -20,8 +20,8 @@ _INTEGER_RANGE = 1e7  # PyVRP counts in integers; the largest cost becomes this
 
 
 @dataclass(frozen=True)
-class SolverParams:
-    """max_exact: most waypoints solved exactly; num_iterations, seed: PyVRP's effort and randomness.
+class AutoSolver:
+    """A `RouteSolver`: exact up to `max_exact` waypoints, PyVRP with `num_iterations` and `seed` beyond.
 
     The effort is a count and not a time, so that one seed gives one route on any machine.
     """
@@ -38,18 +38,11 @@ class SolverParams:
         if self.seed < 0:
             raise InvalidParameter(f"seed must be 0 or more, got {self.seed}")
 
-
-@dataclass(frozen=True)
-class AutoSolver:
-    """A `RouteSolver`: exact up to `max_exact` waypoints, PyVRP beyond."""
-
-    params: SolverParams = SolverParams()
-
     def __call__(self, cost: FloatArray, problem: Problem, previous: JointRoute | None) -> JointRoute:
         """Solve on the closure [A, A]."""
-        if problem.num_waypoints <= self.params.max_exact:
+        if problem.num_waypoints <= self.max_exact:
             return solve_exact(cost, problem, previous)
-        return solve_pyvrp(cost, problem, previous, self.params)
+        return solve_pyvrp(cost, problem, previous, self.num_iterations, self.seed)
 
 
 @dataclass(frozen=True)
@@ -80,7 +73,7 @@ def order_from_names(names: Sequence[Sequence[str]], problem: Problem) -> JointR
 
 def check_route(route: JointRoute, problem: Problem) -> None:
     """InvalidProblem unless every agent goes from its start to its goal and each waypoint is visited once."""
-    ends = [(order[0], order[-1]) if len(order) > 1 else () for order in route.orders]
+    ends = [(order[0], order[-1]) if order else () for order in route.orders]
     wanted = [(problem.start_index(m), problem.goal_index(m)) for m in range(problem.num_agents)]
     visits = sorted(anchor for order in route.orders for anchor in order[1:-1])
     if ends != wanted or visits != list(problem.waypoint_indices):
@@ -101,7 +94,7 @@ def solve_exact(cost: FloatArray, problem: Problem, previous: JointRoute | None 
 
 
 def solve_pyvrp(
-    cost: FloatArray, problem: Problem, previous: JointRoute | None, params: SolverParams
+    cost: FloatArray, problem: Problem, previous: JointRoute | None, num_iterations: int, seed: int = 0
 ) -> JointRoute:
     """A good joint route on [A, A] for any K, never worse than `previous`, from which it starts.
 
@@ -111,22 +104,14 @@ def solve_pyvrp(
     finite = _capped(cost, problem)
     data = _vehicle_problem(finite, problem)
     warm = None if previous is None else _as_solution(previous, problem, data)
-    stop = MaxIterations(params.num_iterations)
-    result = pyvrp.solve(data, stop, params.seed, collect_stats=False, initial_solution=warm)
+    stop = MaxIterations(num_iterations)
+    result = pyvrp.solve(data, stop, seed, collect_stats=False, initial_solution=warm)
     return _prefer(previous, _as_route(result.best, problem), finite, problem)
 
 
-def second_best_margin(cost: FloatArray, problem: Problem) -> float:
-    """Δ_route (eq. 26) on [A, A]: the second-best joint route's cost minus the best's.
-
-    Infinite when only one route is possible, NaN when none is or when K > 12.
-    """
-    best, second = best_two_costs(cost, problem)
-    return second - best if np.isfinite(best) else float("nan")
-
-
 def best_two_costs(cost: FloatArray, problem: Problem) -> tuple[float, float]:
-    """The costs of the best and the second-best joint route; infinite where missing, NaN when K > 12."""
+    """The costs of the best and the second-best joint route on [A, A], whose difference is Δ_route (eq. 26);
+    infinite where there is no route or no second one, NaN when K > 12."""
     if problem.num_waypoints > MAX_EXACT:
         return float("nan"), float("nan")
     best, second = _tabulate(cost, problem, num_best=2).done[-1, -1]
@@ -174,7 +159,7 @@ def _visit_one_more(
 
 def _best_of(candidates: Sequence[FloatArray], num_best: int) -> FloatArray:
     """The R smallest over several [n, R] arrays, sorted."""
-    return np.sort(np.concatenate(candidates, axis=-1), axis=-1)[..., :num_best]
+    return np.sort(np.concatenate(candidates, axis=1))[:, :num_best]
 
 
 def _subsets_by_size(num_waypoints: int) -> list[IntArray]:
@@ -221,7 +206,7 @@ def _trace_agent(
 def _capped(cost: FloatArray, problem: Problem) -> FloatArray:
     """Infinity as a number above any reachable route, so that the fewest unreachable legs are used."""
     is_finite = np.isfinite(cost)
-    largest = max(1.0, float(cost[is_finite].max(initial=0.0)))
+    largest = float(cost[is_finite].max(initial=1.0))
     num_legs = problem.num_waypoints + problem.num_agents
     return np.where(is_finite, cost, largest * (num_legs + 1))
 
@@ -257,7 +242,7 @@ def _vehicle_problem(cost: FloatArray, problem: Problem) -> pyvrp.ProblemData:
 
 def _gated_matrix(cost: FloatArray, num_agents: int) -> IntArray:
     """[A + M, A + M] integer costs with the gates' rows and columns behind the anchors'."""
-    scaled = np.rint(cost * (_INTEGER_RANGE / max(1.0, float(cost.max())))).astype(np.int64)
+    scaled = np.rint(cost * (_INTEGER_RANGE / float(cost.max(initial=1.0)))).astype(np.int64)
     num_anchors = len(scaled)
     forbidden = int(_INTEGER_RANGE) * (num_anchors + 1)
     matrix = np.full((num_anchors + num_agents,) * 2, forbidden, dtype=np.int64)

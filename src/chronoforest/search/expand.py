@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chronoforest.errors import InvalidParameter
-from chronoforest.search.junction import JunctionParams, Leaf, look_ahead
+from chronoforest.search.junction import EXEC_SCALE, JunctionParams, Leaf, look_ahead
 from chronoforest.search.meeting import Frames, meet
 from chronoforest.search.scoring import Ranking, bridge_cost, rank_leaves, temporal_ranking
 from chronoforest.search.tree import Forest, Tree
@@ -55,7 +55,7 @@ class SearchParams:
     @property
     def meeting_steps(self) -> float:
         """The meeting radius in steps of d."""
-        return self.meeting_radius / self.junction.exec_scale
+        return self.meeting_radius / EXEC_SCALE
 
 
 @dataclass(frozen=True)
@@ -166,14 +166,12 @@ def _choose(
     chosen: dict[int, tuple[Tree, dict[int, list[Tree]]]] = {}
     for move in moves:
         found = move.tree.representatives
-        if len(found) == 0:
-            continue
         candidates = bridge_cost(move.tree, found.cost, found.tail_codes, move.partner, calibration)
-        promise = params.ranking(move.tree, move.partner, found, candidates)
+        promise = params.ranking(move.partner, found, candidates)
         for leaf in rank_leaves(move.tree, promise, params.uncertainty_weight)[: params.num_expand]:
             wanted = chosen.setdefault(id(move.tree), (move.tree, {}))[1]
             wanted.setdefault(int(leaf), []).append(move.partner)
-    return [(tree, np.array(sorted(wanted)), wanted) for tree, wanted in chosen.values()]
+    return [(tree, np.array(list(wanted)), wanted) for tree, wanted in chosen.values()]
 
 
 def _aimed(
@@ -191,10 +189,8 @@ def _aimed(
 
 def _target(tree: Tree, node: int, partner: Tree, calibration: Calibration) -> FloatArray:
     """x(m*) for a node."""
-    candidates = bridge_cost(
-        tree, tree.cost[node : node + 1], tree.codes[node : node + 1], partner, calibration
-    )
-    target: FloatArray = partner.state[candidates.best[0]]
+    (best,) = bridge_cost(tree, tree.cost[[node]], tree.codes[[node]], partner, calibration).best
+    target: FloatArray = partner.state[best]
     return target
 
 
@@ -211,7 +207,7 @@ def _revived(
         if id(tree) not in moved:
             candidates = bridge_cost(tree, tree.cost, tree.codes, move.partner, calibration)
             node = int(np.argmin(candidates.cost.min(axis=1)))
-            leaves[id(tree)] = Leaf(tree, node, _target(tree, node, move.partner, calibration)[None])
+            leaves[id(tree)] = Leaf(tree, node, move.partner.state[candidates.best[[node]]])
     return list(leaves.values())
 
 

@@ -14,37 +14,34 @@ from chronoforest.errors import InvalidParameter
 from chronoforest.search.tree import Representatives, Tree
 from chronoforest.types import Density, FloatArray, IntArray, Query, Sampler
 
+EXEC_SCALE = 0.2
+"""d_exec per step of d: the unit of thresholds on travel time, about what a body moves in a step."""
+
+NUM_TRIES = 2
+"""Batches that a leaf is sampled in before it counts as barren."""
+
 
 @dataclass(frozen=True)
 class JunctionParams:
     """Samples per leaf split over guidance scales (world units), and what is kept of them.
 
-    progress, overlap, continuity are in d_exec = exec_scale · d; cluster_cut is in steps; slip is in world
-    units: how much farther a segment may stray than an anchor that lies outside the support. is_one_way: the
-    way back is a detour wherever one is, so neighbouring frames and endpoints are compared in the direction
-    that is shorter instead of in both.
+    progress, overlap, continuity are in d_exec = EXEC_SCALE · d; cluster_cut is in steps; slip is in world
+    units: how much farther a segment may stray than an anchor that lies outside the support.
     """
 
     num_samples: int = 12
     scales: tuple[float, ...] = (16.0, 0.0)
-    exec_scale: float = 0.2
     progress: float = 4.0
     overlap: float = 4.0
     continuity: float = 4.0
     cluster_cut: float = 30.0
-    num_tries: int = 2
     slip: float = 0.05
-    is_one_way: bool = False
 
     def __post_init__(self) -> None:
-        if self.num_samples < 1 or self.num_tries < 1:
-            raise InvalidParameter(
-                f"num_samples and num_tries must be ≥ 1, got {self.num_samples} and {self.num_tries}"
-            )
+        if self.num_samples < 1:
+            raise InvalidParameter(f"num_samples must be ≥ 1, got {self.num_samples}")
         if not self.scales or min(self.scales) < 0:
             raise InvalidParameter(f"scales must be a non-empty list of numbers ≥ 0, got {self.scales}")
-        if self.exec_scale <= 0:
-            raise InvalidParameter(f"exec_scale must be positive, got {self.exec_scale}")
 
 
 @dataclass(frozen=True)
@@ -66,7 +63,7 @@ def look_ahead(
 ) -> None:
     """Give every leaf its representatives; one batch for all, and another try for those left with none."""
     waiting = leaves
-    for _ in range(params.num_tries):
+    for _ in range(NUM_TRIES):
         if not waiting:
             return
         segments = _sample(waiting, sampler, params, rng)
@@ -89,7 +86,8 @@ def _sample(
             [np.array(params.scales)[turn // len(leaf.targets) % len(params.scales)] for leaf in leaves]
         ),
     )
-    return sampler(query, rng).reshape(len(leaves), count, sampler.horizon + 1, -1)
+    segments = sampler(query, rng)
+    return segments.reshape(len(leaves), count, *segments.shape[1:])
 
 
 def _select(
@@ -101,14 +99,14 @@ def _select(
     tail_codes = leaf.tree.distance.encode(samples[:, -1])
     keep = _advances(leaf, tail_codes, params)
     samples, tail_codes = samples[keep], tail_codes[keep]
-    labels = cluster(leaf.tree, tail_codes, params)
-    support = density.log_density(samples[:, 1:]).min(axis=1) if len(samples) else np.zeros(0)
+    labels = cluster(leaf.tree, tail_codes, params.cluster_cut, density.is_one_way)
+    support = density.log_density(samples[:, 1:]).min(axis=1)
     kept: list[tuple[int, int, NDArray[Any]]] = []
     for label in np.unique(labels):
         members = np.flatnonzero(labels == label)
         for member in members[np.argsort(-support[members], kind="stable")]:
             codes = leaf.tree.distance.encode(samples[member, 1:])
-            if _is_continuous(leaf, codes, params):
+            if _is_continuous(leaf, codes, params.continuity, density.is_one_way):
                 kept.append((int(member), len(members), codes))
                 break
     return _representatives(leaf, samples, kept)
@@ -136,34 +134,33 @@ def goes_with_traffic(segments: FloatArray, is_incoming: bool, density: Density)
 def _advances(leaf: Leaf, tail_codes: NDArray[Any], params: JunctionParams) -> NDArray[np.bool_]:
     """Progress from the boundary, and no overlap with the leaf's own prefix (both in d_exec)."""
     tree = leaf.tree
-    start = np.repeat(tree.codes[leaf.node : leaf.node + 1], len(tail_codes), axis=0)
-    progress = params.exec_scale * tree.outward(start, tail_codes)
+    start = np.repeat(tree.codes[[leaf.node]], len(tail_codes), axis=0)
+    progress = EXEC_SCALE * tree.outward(start, tail_codes)
     prefix = tree.frame_codes[tree.prefix_frames(leaf.node)]
-    overlap = params.exec_scale * tree.outward_pairwise(prefix, tail_codes).min(axis=0, initial=np.inf)
+    overlap = EXEC_SCALE * tree.outward_pairwise(prefix, tail_codes).min(axis=0)
     return np.asarray((progress >= params.progress) & (overlap >= params.overlap))
 
 
-def _is_continuous(leaf: Leaf, codes: NDArray[Any], params: JunctionParams) -> bool:
-    """Neighbouring frames are near in both directions, or in that of travel where ways are one-way."""
+def _is_continuous(leaf: Leaf, codes: NDArray[Any], continuity: float, is_one_way: bool) -> bool:
+    """Neighbouring frames are near in both directions, or in that of travel where ways are one-way: there the
+    way back is a detour wherever one is."""
     tree = leaf.tree
-    chain = np.concatenate([tree.codes[leaf.node : leaf.node + 1], codes])
+    chain = np.concatenate([tree.codes[[leaf.node]], codes])
     hops = tree.outward(chain[:-1], chain[1:])
-    if not params.is_one_way:
+    if not is_one_way:
         hops = np.maximum(hops, tree.outward(chain[1:], chain[:-1]))
-    return bool(params.exec_scale * hops.max() <= params.continuity)
+    return bool(EXEC_SCALE * hops.max() <= continuity)
 
 
-def cluster(tree: Tree, tail_codes: NDArray[Any], params: JunctionParams) -> IntArray:
+def cluster(tree: Tree, tail_codes: NDArray[Any], cluster_cut: float, is_one_way: bool) -> IntArray:
     """[n] labels by complete linkage of the endpoints' d, symmetrised by the maximum, or by the minimum
     where ways are one-way."""
     if len(tail_codes) < 2:
         return np.ones(len(tail_codes), dtype=np.int64)
     spread = tree.distance.pairwise(tail_codes, tail_codes)
-    spread = (np.minimum if params.is_one_way else np.maximum)(spread, spread.T)
-    np.fill_diagonal(spread, 0.0)
-    labels: IntArray = fcluster(
-        linkage(squareform(spread, checks=False), "complete"), params.cluster_cut, "distance"
-    )
+    spread = (np.minimum if is_one_way else np.maximum)(spread, spread.T)
+    linked = linkage(squareform(spread, checks=False), "complete")
+    labels: IntArray = fcluster(linked, cluster_cut, "distance")
     return labels
 
 
@@ -173,8 +170,10 @@ def _representatives(
     tree = leaf.tree
     rows = np.array([member for member, _, _ in kept], dtype=np.int64)
     horizon, width = tree.horizon, tree.codes.shape[1]
-    codes = np.array([found for _, _, found in kept], dtype=tree.codes.dtype).reshape(-1, horizon, width)
-    start = np.repeat(tree.codes[leaf.node : leaf.node + 1], len(kept), axis=0)
+    codes = np.array([found for _, _, found in kept], dtype=tree.codes.dtype).reshape(
+        len(kept), horizon, width
+    )
+    start = np.repeat(tree.codes[[leaf.node]], len(kept), axis=0)
     return Representatives(
         node=np.full(len(kept), leaf.node),
         segment=samples[rows],

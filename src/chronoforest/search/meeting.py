@@ -47,4 +47,4 @@ def _close_pairs(source: FloatArray, target: FloatArray, reach: float) -> IntArr
     """[n, 2] rows of source and target within `reach` world units."""
     found = cKDTree(source).query_ball_tree(cKDTree(target), reach)
     pairs = [(row, other) for row, others in enumerate(found) for other in others]
-    return np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    return np.array(pairs, dtype=np.int64).reshape(len(pairs), 2)

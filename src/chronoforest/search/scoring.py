@@ -37,19 +37,17 @@ def bridge_cost(
 class Ranking(Protocol):
     """Orders representatives by promise: lower is better."""
 
-    def __call__(
-        self, tree: Tree, partner: Tree, found: Representatives, candidates: Candidates
-    ) -> FloatArray:
-        """[r] one number per representative."""
+    def __call__(self, partner: Tree, found: Representatives, candidates: Candidates, /) -> FloatArray:
+        """[r] one number per representative; candidates [r, n] are its bridges to the partner's nodes."""
         ...
 
 
-def temporal_ranking(tree: Tree, partner: Tree, found: Representatives, candidates: Candidates) -> FloatArray:
+def temporal_ranking(_: Tree, __: Representatives, candidates: Candidates) -> FloatArray:
     """The cost of the best bridge, min over m of J(ρ, m)."""
     return candidates.cost.min(axis=1)
 
 
-def straight_ranking(tree: Tree, partner: Tree, found: Representatives, candidates: Candidates) -> FloatArray:
+def straight_ranking(partner: Tree, found: Representatives, _: Candidates) -> FloatArray:
     """The straight line to the counterpart's root (variant `l2-root`)."""
     return np.linalg.norm(found.state - partner.state[0], axis=1)
 
@@ -66,8 +64,6 @@ def rank_leaves(tree: Tree, promise: FloatArray, uncertainty_weight: float) -> I
     leaves = tree.open_leaves()
     rows = [tree.representatives.node == leaf for leaf in leaves]
     cost = np.array([promise[row].min() for row in rows])
-    penalty = rankdata(cost, method="min")
-    if uncertainty_weight > 0:
-        dispersion = np.array([uncertainty(tree, tree.representatives.where(row)) for row in rows])
-        penalty = penalty + uncertainty_weight * rankdata(dispersion, method="min")
+    dispersion = np.array([uncertainty(tree, tree.representatives.where(row)) for row in rows])
+    penalty = rankdata(cost, method="min") + uncertainty_weight * rankdata(dispersion, method="min")
     return leaves[np.lexsort((cost, penalty))]

@@ -73,11 +73,11 @@ class Tree:
         self.frame_codes: NDArray[Any] = self.codes
         self.frame_node: IntArray = np.array([0])
         self.representatives = Representatives(
-            node=np.zeros(0, dtype=np.int64),
-            segment=np.zeros((0, horizon + 1, root.shape[0])),
-            codes=np.zeros((0, horizon, self.codes.shape[1]), dtype=self.codes.dtype),
-            mass=np.zeros(0),
-            cost=np.zeros(0),
+            node=np.empty(0, dtype=np.int64),
+            segment=np.empty((0, horizon + 1, root.shape[0])),
+            codes=np.empty((0, horizon, self.codes.shape[1]), dtype=self.codes.dtype),
+            mass=np.empty(0),
+            cost=np.empty(0),
         )
 
     @property
@@ -113,7 +113,7 @@ class Tree:
     def append(self, chosen: Representatives) -> IntArray:
         """Add one child per row and its frames; returns the new rows."""
         rows = np.arange(self.num_nodes, self.num_nodes + len(chosen))
-        frames = chosen.segment[:, 1:].reshape(-1, self.state.shape[1])
+        frames = chosen.segment[:, 1:].reshape(len(rows) * self.horizon, self.state.shape[1])
         codes = chosen.codes.reshape(len(frames), self.codes.shape[1])
         boundary = np.repeat(self.codes[chosen.node], self.horizon, axis=0)
         reached = np.repeat(self.cost[chosen.node], self.horizon) + self.outward(boundary, codes)

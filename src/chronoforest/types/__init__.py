@@ -33,6 +33,7 @@ from chronoforest.types.protocols import (
     StopCriterion,
     Tracker,
 )
+from chronoforest.types.world import WorldParams
 
 __all__ = [
     "BoolArray",
@@ -63,5 +64,6 @@ __all__ = [
     "Tracker",
     "TreePicture",
     "Witness",
+    "WorldParams",
     "path_length",
 ]

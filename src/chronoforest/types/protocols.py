@@ -36,6 +36,11 @@ class Distance(Protocol):
 class Density(Protocol):
     """Where the recordings went."""
 
+    @property
+    def is_one_way(self) -> bool:
+        """Whether directions of motion count: ways are lanes, and going back over one is a detour."""
+        ...
+
     def log_density(self, points: FloatArray) -> FloatArray:
         """[..., 2] → [...] natural logarithm of the data's density; very low outside."""
         ...
@@ -72,6 +77,9 @@ class Sampler(Protocol):
 
     horizon: int
     """Generated frames per segment."""
+
+    stride: int
+    """Steps between two frames."""
 
     def __call__(self, query: Query, rng: np.random.Generator) -> FloatArray:
         """[n, horizon + 1, 2] world units, ordered outward from the boundary frame in row 0."""

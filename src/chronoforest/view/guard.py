@@ -8,15 +8,10 @@ address it can even read the answers. So a request must name the service itself 
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any
 
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
+from starlette.datastructures import Headers
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MAX_BODY = 64 * 1024
 """Bytes of a request."""
@@ -46,7 +41,7 @@ class Refused(Exception):
 class Guard:
     """Refuses foreign, oversized and wrongly typed requests before the service sees them."""
 
-    def __init__(self, app: App, port: int) -> None:
+    def __init__(self, app: ASGIApp, port: int) -> None:
         self.app = app
         names = ("127.0.0.1", "localhost", "[::1]")
         self.hosts = {f"{name}:{port}" for name in names} | ({*names} if port == 80 else set())
@@ -55,20 +50,23 @@ class Guard:
         """One request; also one connection's start and end, which pass."""
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
-            return
         if scope["type"] != "http":
             return
+        headers, send = Headers(scope=scope), _with_headers(send)
         try:
-            headers = _headers(scope)
             self._check_origin(headers)
             _check_type(scope, headers)
             body = await _whole_body(receive, headers)
         except Refused as refused:
-            await _answer(send, refused)
+            answer = JSONResponse({"error": str(refused)}, refused.status, {"connection": "close"})
+            await answer(scope, receive, send)
             return
-        await self.app(scope, _replayed(body, receive), _with_headers(send))
+        await self.app(scope, _replayed(body, receive), send)
 
-    def _check_origin(self, headers: dict[str, str]) -> None:
+    def _check_origin(self, headers: Headers) -> None:
+        for name in ("host", "origin"):
+            if len(headers.getlist(name)) > 1:
+                raise Refused(400, f"the header {name!r} came twice")
         host = headers.get("host", "").lower()
         if host not in self.hosts:
             raise Refused(403, f"this service is not {_shown(host)}; it is at {_shown(min(self.hosts))}")
@@ -79,17 +77,7 @@ class Guard:
             raise Refused(403, "requests from other sites are not allowed here")
 
 
-def _headers(scope: Scope) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for name, value in scope["headers"]:
-        key = name.decode("latin-1").lower()
-        if key in ("host", "origin") and key in found:
-            raise Refused(400, f"the header {key!r} came twice")
-        found[key] = value.decode("latin-1")
-    return found
-
-
-def _check_type(scope: Scope, headers: dict[str, str]) -> None:
+def _check_type(scope: Scope, headers: Headers) -> None:
     """A browser asks before it sends JSON to another site, and it does not ask before it sends a form."""
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     has_body = headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
@@ -97,7 +85,7 @@ def _check_type(scope: Scope, headers: dict[str, str]) -> None:
         raise Refused(415, f"send application/json, not {_shown(kind or 'an unnamed type')}")
 
 
-async def _whole_body(receive: Receive, headers: dict[str, str]) -> bytes:
+async def _whole_body(receive: Receive, headers: Headers) -> bytes:
     announced = headers.get("content-length", "0")
     if announced.isdigit() and int(announced[:20]) > MAX_BODY:
         raise Refused(413, f"a request may have {MAX_BODY} bytes, this one has {announced[:20]}")
@@ -134,19 +122,6 @@ def _with_headers(send: Send) -> Send:
         await send(message)
 
     return sending
-
-
-async def _answer(send: Send, refused: Refused) -> None:
-    body = json.dumps({"error": str(refused)}).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    await _with_headers(send)(
-        {
-            "type": "http.response.start",
-            "status": refused.status,
-            "headers": [*headers, (b"connection", b"close")],
-        }
-    )
-    await send({"type": "http.response.body", "body": body})
 
 
 def _shown(text: str) -> str:

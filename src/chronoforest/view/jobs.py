@@ -9,9 +9,9 @@ import asyncio
 import json
 import logging
 import secrets
-import threading
 from collections.abc import AsyncIterator, Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -47,33 +47,11 @@ class Event:
     data: str
 
 
-class Desk:
-    """What work gets to do its job: a way to tell, and a way to hear that it may stop."""
-
-    def __init__(self, tell: Callable[[Event], None]) -> None:
-        self._tell = tell
-        self._cancelled = threading.Event()
-
-    def tell(self, kind: str, data: str) -> None:
-        """Publish an event."""
-        self._tell(Event(kind, data))
-
-    def check(self) -> None:
-        """Raise `Cancelled` when nobody wants the work any more; call it often."""
-        if self._cancelled.is_set():
-            raise Cancelled
-
-    def cancel(self) -> None:
-        """Make the next `check` raise."""
-        self._cancelled.set()
-
-
-Work = Callable[[Desk], Any]
-"""Does a job, tells events, and returns what is kept of it."""
-
-
 class Job:
-    """One piece of work of one session; `outcome` is what the work returned, None until it is done."""
+    """One piece of work of one session; `outcome` is what the work returned, None until it is done.
+
+    The work has a thread of its own, from which it calls `tell` and `check` and nothing else.
+    """
 
     def __init__(self, session: str) -> None:
         self.id = secrets.token_urlsafe(12)
@@ -82,9 +60,22 @@ class Job:
         self.events: list[Event] = []
         self.outcome: Any = None
         self.num_followers = 0
-        self.desk: Desk | None = None
-        self.future: Future[None] | None = None
+        self._loop = asyncio.get_running_loop()
         self._news = asyncio.Event()
+
+    def tell(self, kind: str, data: str) -> None:
+        """Publish an event."""
+        self.on_loop(self.publish, Event(kind, data), "running")
+
+    def check(self) -> None:
+        """Raise `Cancelled` when nobody wants the work any more; call it often."""
+        if self.is_over:
+            raise Cancelled
+
+    def on_loop(self, function: Callable[..., None], *arguments: Any) -> None:
+        """Call from the work's thread; when the server is already gone nobody is left to tell."""
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(function, *arguments)
 
     @property
     def is_over(self) -> bool:
@@ -110,12 +101,17 @@ class Job:
             return
 
 
+Work = Callable[[Job], Any]
+"""Does a job, tells events, and returns what is kept of it."""
+
+
 class Jobs:
     """The queue."""
 
     def __init__(self, limits: JobLimits | None = None) -> None:
         self.limits = limits or JobLimits()
         self._jobs: dict[str, Job] = {}
+        self._is_closed = False
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="planning")
 
     def __len__(self) -> int:
@@ -123,17 +119,18 @@ class Jobs:
 
     def submit(self, session: str, work: Work) -> Job:
         """Queue work for a session that has none, unless the queue is full."""
+        if self._is_closed:
+            raise Busy("the viewer is ending; nothing new is planned")
         active = [job for job in self._jobs.values() if not job.is_over]
         for job in active:
             if job.session == session:
                 raise Busy(f"this session plans already; cancel {job.id} first or wait for its end")
         if len(active) > self.limits.num_waiting:
             raise Busy(f"{len(active)} plans are waiting already; try again in a moment")
-        loop, job = asyncio.get_running_loop(), Job(session)
-        job.desk = Desk(lambda event: _on_loop(loop, job.publish, event, "running"))
+        job = Job(session)
         self._jobs[job.id] = job
-        job.future = self._worker.submit(self._run, loop, job, work)
-        loop.call_later(self.limits.patience, self._cancel_if_alone, job.id)
+        self._worker.submit(self._run, job, work)
+        asyncio.get_running_loop().call_later(self.limits.patience, self._cancel_if_alone, job.id)
         return job
 
     def get(self, job_id: str) -> Job:
@@ -165,40 +162,33 @@ class Jobs:
             asyncio.get_running_loop().call_later(self.limits.grace, self._cancel_if_alone, job.id)
 
     def close(self) -> None:
-        """Cancel everything."""
+        """Cancel everything and take nothing more."""
+        self._is_closed = True
         for job in list(self._jobs.values()):
             self.cancel(job)
         self._worker.shutdown(wait=False, cancel_futures=True)
 
-    def _run(self, loop: asyncio.AbstractEventLoop, job: Job, work: Work) -> None:
+    def _run(self, job: Job, work: Work) -> None:
         """In the worker's thread."""
-        assert job.desk is not None
         try:
-            job.desk.check()
-            outcome = work(job.desk)
-            job.desk.check()
-            _on_loop(loop, self._finish, job, Event("done", "{}"), "done", outcome)
+            job.check()
+            job.on_loop(self._finish, job, Event("done", "{}"), "done", work(job))
         except Cancelled:
             return
         except ChronoForestError as error:
-            _on_loop(loop, self._fail, job, str(error))
+            self._fail(job, str(error))
         except Exception as error:
             log.exception("a job failed")
-            _on_loop(loop, self._fail, job, f"this should not happen: {error!r}; please report it")
+            self._fail(job, f"this should not happen: {error!r}; please report it")
 
     def _fail(self, job: Job, reason: str) -> None:
-        self._finish(job, Event("failed", json.dumps({"error": reason})), "failed", None)
+        job.on_loop(self._finish, job, Event("failed", json.dumps({"error": reason})), "failed", None)
 
     def _finish(self, job: Job, event: Event, state: State, outcome: Any) -> None:
         if job.is_over:
             return
         job.outcome = outcome
         job.publish(event, state)
-        if job.desk is not None:
-            job.desk.cancel()
-        if job.future is not None:
-            job.future.cancel()
-        job.desk = job.future = None
         asyncio.get_running_loop().call_later(self.limits.keep_seconds, self._forget, job.id)
         finished = [job for job in self._jobs.values() if job.is_over]
         for old in finished[: -self.limits.num_finished]:
@@ -213,9 +203,3 @@ class Jobs:
     def _forget(self, job_id: str) -> None:
         """Free the job: timers hold its id only; a follower that still reads keeps it until it has read."""
         self._jobs.pop(job_id, None)
-
-
-def _on_loop(loop: asyncio.AbstractEventLoop, function: Callable[..., None], *arguments: Any) -> None:
-    """Call from the worker's thread; when the server is already gone nobody is left to tell."""
-    if not loop.is_closed():
-        loop.call_soon_threadsafe(function, *arguments)

@@ -26,13 +26,13 @@ Points = Annotated[list[Point], Field(max_length=MAX_ANCHORS)]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 
 
-class Message(BaseModel):
+class StrictMessage(BaseModel):
     """A JSON object without unknown keys."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Budget(Message):
+class Budget(StrictMessage):
     """When planning stops at the latest."""
 
     unit: Literal["rounds", "expansions", "seconds"]
@@ -44,7 +44,7 @@ class Budget(Message):
         return criteria[self.unit](self.amount)
 
 
-class PlanRequest(Message):
+class PlanRequest(StrictMessage):
     """Who starts where, must end where, what somebody has to visit, and how to plan for it."""
 
     starts: Annotated[Points, Field(description="one [x, y] per agent, world units")]
@@ -72,14 +72,14 @@ class PlanRequest(Message):
             raise InvalidParameter(f"this viewer serves {served!r}, the problem is for {self.preset!r}")
 
 
-class Accepted(Message):
+class Accepted(StrictMessage):
     """A job that was taken in."""
 
     id: str
     events: Annotated[str, Field(description="where its server-sent events are")]
 
 
-class Refusal(Message):
+class Refusal(StrictMessage):
     """What every error looks like: one sentence for people."""
 
     error: str
@@ -90,7 +90,9 @@ def sentence(errors: Sequence[Any]) -> str:
     first = errors[0]
     more = f" (and {len(errors) - 1} more mistakes)" if len(errors) > 1 else ""
     reason = first["msg"][:1].lower() + first["msg"][1:]
-    return f"{_place(first['loc'])}: {reason}{_received(first)}{more}"
+    says_all = first["type"] in ("missing", "json_invalid", "extra_forbidden")
+    received = "" if says_all else f", got {_shown(first['input'])}"
+    return f"{_place(first['loc'])}: {reason}{received}{more}"
 
 
 def _place(location: Sequence[str | int]) -> str:
@@ -99,12 +101,6 @@ def _place(location: Sequence[str | int]) -> str:
     for part in location[1:]:
         path += f"[{part}]" if isinstance(part, int) else f"{'.' if path else ''}{_shown(part)}"
     return path or "the request"
-
-
-def _received(error: Any) -> str:
-    if error["type"] in ("missing", "json_invalid", "extra_forbidden"):
-        return ""
-    return f", got {_shown(error['input'])}"
 
 
 def _shown(value: Any, longest: int = 60) -> str:

@@ -38,8 +38,8 @@ class RoundEncoder:
             "nodes": stats.num_nodes,
             "seconds": round(stats.seconds, 3),
             "trees": self._new_segments(snapshot, {name: row for row, name in enumerate(names)}),
-            "meetings": _entries(_changed(self._meetings, dict(snapshot.meetings))),
-            "paths": _entries(_changed(self._paths, dict(snapshot.paths))),
+            "meetings": _changed(self._meetings, dict(snapshot.meetings)),
+            "paths": _changed(self._paths, dict(snapshot.paths)),
             "matrix": [[_finite(value) for value in row] for row in snapshot.bridge_cost],
         }
 
@@ -63,14 +63,11 @@ def _thinned(segment: FloatArray) -> FloatArray:
     return np.concatenate([segment[:1], segment[:0:-1][::THINNING][::-1]])
 
 
-def _changed(known: dict[Pair, FloatArray], now: dict[Pair, FloatArray]) -> dict[Pair, FloatArray]:
+def _changed(known: dict[Pair, FloatArray], now: dict[Pair, FloatArray]) -> list[list[Any]]:
+    """Entries that are not known yet; they are from now on."""
     fresh = {pair: place for pair, place in now.items() if not np.array_equal(known.get(pair, ()), place)}
     known.update(fresh)
-    return fresh
-
-
-def _entries(found: dict[Pair, FloatArray]) -> list[list[Any]]:
-    return [[pair.source, pair.target, flat(place)] for pair, place in found.items()]
+    return [[pair.source, pair.target, flat(place)] for pair, place in fresh.items()]
 
 
 def _pairs(pairs: tuple[Pair, ...]) -> list[list[int]]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import uvicorn
@@ -16,18 +17,25 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, JSONResponse, Response, StreamingResponse
 from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from chronoforest.errors import Busy, CannotListen, ChronoForestError, InvalidParameter, UnknownJob
-from chronoforest.planning.planner import Planner
 from chronoforest.view.guard import Guard
 from chronoforest.view.jobs import Event, Job, JobLimits, Jobs
 from chronoforest.view.requests import Accepted, PlanRequest, Refusal, sentence
-from chronoforest.view.stage import Site, describe, site_of
 from chronoforest.view.work import Planned, dumps, planning, walking, warming_up
+from chronoforest.view.world import ServedPreset
 
 STATIC = Path(__file__).parent / "static"
 LOOPBACK = "127.0.0.1"
 BEATS_PER_COMMENT = 20
+
+IDLE_SECONDS = 10.0
+"""How long a connection may take to begin a request."""
+
+CLOSING_SECONDS = 0.5
+"""How long a connection may take to end when the viewer does."""
 
 REFUSALS: dict[int | str, dict[str, Any]] = {
     400: {"model": Refusal, "description": "the problem cannot be planned for"},
@@ -42,43 +50,13 @@ STREAM: dict[int | str, dict[str, Any]] = {
 }
 
 
-@dataclass(frozen=True)
-class Stage:
-    """What is served: a planner for each mode, all of the same preset, and what is known of its world."""
-
-    planners: Mapping[str, Planner]
-    site: Site
-
-    @classmethod
-    def of(cls, planners: Mapping[str, Planner]) -> Stage:
-        """With the walls and the environment of the preset, where there are any."""
-        first = next(iter(planners.values()))
-        return cls(planners, site_of(first.name, getattr(first.models, "tracker", None) is not None))
-
-    @property
-    def preset(self) -> str:
-        """Its name."""
-        return next(iter(self.planners.values())).name
-
-    def planner(self, mode: str) -> Planner:
-        """The planner of a mode."""
-        if mode not in self.planners:
-            raise InvalidParameter(f"mode must be one of {', '.join(self.planners)}, got {mode!r}")
-        return self.planners[mode]
-
-    def describe(self) -> dict[str, Any]:
-        """What the page has to know."""
-        models = next(iter(self.planners.values())).models
-        return describe(self.preset, models, self.site, tuple(self.planners))
-
-
-def create_app(stage: Stage, limits: JobLimits | None = None) -> FastAPI:
+def create_app(served: ServedPreset, limits: JobLimits | None = None) -> FastAPI:
     """The service without its guard; `app.state.jobs` is its queue."""
-    jobs, world = Jobs(limits), stage.describe()
+    jobs, world = Jobs(limits), served.describe()
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        for mode, planner in stage.planners.items():
+        for mode, planner in served.planners.items():
             jobs.submit(f"warm-up of {mode}", warming_up(planner, world["example"]))
         yield
         jobs.close()
@@ -93,27 +71,20 @@ def create_app(stage: Stage, limits: JobLimits | None = None) -> FastAPI:
     )
     app.state.jobs = jobs
     _answer_with_sentences(app)
-    _add_planning(app, stage, jobs)
-    _add_walking(app, stage, jobs)
+    _add_planning(app, served, jobs)
+    _add_walking(app, served, jobs)
+    _add_events(app, jobs)
     _add_pages(app, dumps(world))
     return app
 
 
-def _add_planning(app: FastAPI, stage: Stage, jobs: Jobs) -> None:
+def _add_planning(app: FastAPI, served: ServedPreset, jobs: Jobs) -> None:
     @app.post("/api/plan", status_code=202, responses=REFUSALS)
     async def plan(request: PlanRequest) -> Accepted:
         """Queue a plan. Follow its events at once: a job that nobody follows is cancelled."""
-        request.require_preset(stage.preset)
-        job = jobs.submit(request.session, planning(stage.planner(request.mode), request))
+        request.require_preset(served.name)
+        job = jobs.submit(request.session, planning(served.planner(request.mode), request))
         return Accepted(id=job.id, events=f"/api/plans/{job.id}/events")
-
-    @app.get("/api/plans/{job_id}/events", responses=STREAM, response_class=StreamingResponse)
-    async def plan_events(
-        job_id: str, request: Request, last_event_id: str | None = Header(None)
-    ) -> StreamingResponse:
-        """`start` with the first guess, `round` for every round, `plan` with a whole plan.json, then `done`,
-        `failed` or `cancelled`."""
-        return _stream(jobs, jobs.get(job_id), request, last_event_id)
 
     @app.delete("/api/plans/{job_id}", status_code=204, responses={404: REFUSALS[404]})
     async def cancel(job_id: str) -> Response:
@@ -122,23 +93,27 @@ def _add_planning(app: FastAPI, stage: Stage, jobs: Jobs) -> None:
         return Response(status_code=204)
 
 
-def _add_walking(app: FastAPI, stage: Stage, jobs: Jobs) -> None:
+def _add_walking(app: FastAPI, served: ServedPreset, jobs: Jobs) -> None:
     @app.post("/api/plans/{job_id}/walk", status_code=202, responses=REFUSALS)
     async def walk(job_id: str) -> Accepted:
         """Walk a finished plan in its environment, where there is one."""
-        if stage.site.why_no_walk:
-            raise InvalidParameter(f"cannot walk: {stage.site.why_no_walk}")
+        if served.why_no_walk:
+            raise InvalidParameter(f"cannot walk: {served.why_no_walk}")
         planned = jobs.get(job_id)
         if not isinstance(planned.outcome, Planned):
             raise InvalidParameter(f"{job_id} is not a finished plan; it is {planned.state}")
         job = jobs.submit(planned.session, walking(planned.outcome))
         return Accepted(id=job.id, events=f"/api/walks/{job.id}/events")
 
+
+def _add_events(app: FastAPI, jobs: Jobs) -> None:
+    @app.get("/api/plans/{job_id}/events", responses=STREAM, response_class=StreamingResponse)
     @app.get("/api/walks/{job_id}/events", responses=STREAM, response_class=StreamingResponse)
-    async def walk_events(
+    async def events(
         job_id: str, request: Request, last_event_id: str | None = Header(None)
     ) -> StreamingResponse:
-        """`agent` with each agent's track, then `done`, `failed` or `cancelled`."""
+        """Of a plan: `start` with the first guess, `round` for every round, `plan` with a whole plan.json.
+        Of a walk: `agent` with each agent's track. Then, of both, `done`, `failed` or `cancelled`."""
         return _stream(jobs, jobs.get(job_id), request, last_event_id)
 
 
@@ -216,19 +191,67 @@ def listen(port: int) -> socket.socket:
     return listener
 
 
-def serve(stage: Stage, listener: socket.socket, on_ready: Callable[[str], None]) -> None:
-    """Serve until interrupted; `on_ready` is told the page's address once connections are accepted."""
+class BoundedConnection(H11Protocol):
+    """A connection that is closed when no request has begun in IDLE_SECONDS; uvicorn alone would wait for the
+    first one for ever."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Wait for the first request."""
+        super().connection_made(transport)
+        self._expect_request_after(None)
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request."""
+        answered = self.cycle
+        super().on_response_complete()
+        self._expect_request_after(answered)
+
+    def _expect_request_after(self, answered: RequestResponseCycle | None) -> None:
+        def close_if_idle() -> None:
+            if self.cycle is answered:
+                self.transport.close()
+
+        self.loop.call_later(IDLE_SECONDS, close_if_idle)
+
+
+class ViewerServer(uvicorn.Server):
+    """Ends alike by ctrl-C and by SIGTERM: open streams are told that their job is cancelled, and whoever
+    does not listen even then is cut off."""
+
+    def __init__(self, app: ASGIApp, jobs: Jobs) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app,
+                http=BoundedConnection,
+                log_level="warning",
+                access_log=False,
+                server_header=False,
+                ws="none",
+                timeout_graceful_shutdown=1,
+            )
+        )
+        self.jobs = jobs
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Uvicorn would raise the signal again when everything has ended well."""
+        self.force_exit, self.should_exit = self.should_exit, True
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Jobs first, because streams last as long as they do."""
+        self.jobs.close()
+        asyncio.get_running_loop().call_later(CLOSING_SECONDS, self._cut_off)
+        await super().shutdown(sockets)
+
+    def _cut_off(self) -> None:
+        for connection in list(self.server_state.connections):
+            connection.transport.abort()
+
+
+def serve(served: ServedPreset, listener: socket.socket, on_ready: Callable[[str], None]) -> None:
+    """Serve until ctrl-C or SIGTERM; `on_ready` is told the page's address once connections are accepted."""
     port = listener.getsockname()[1]
     listener.listen()
-    app = Guard(create_app(stage), port)
-    config = uvicorn.Config(
-        app,
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        ws="none",
-        timeout_graceful_shutdown=1,
-    )
+    app = create_app(served)
     on_ready(f"http://{LOOPBACK}:{port}/")
     with suppress(KeyboardInterrupt):
-        uvicorn.Server(config).run(sockets=[listener])
+        ViewerServer(Guard(app, port), app.state.jobs).run(sockets=[listener])

@@ -8,13 +8,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, cast
 
-from chronoforest.execution.outing import Guide, walk_plan
+from chronoforest.execution.journey import WalkingPlanner, walk_plan
 from chronoforest.execution.rollout import Rollout
 from chronoforest.planning.planner import MaxRounds, Planner
 from chronoforest.planning.result import PlanResult
 from chronoforest.search.memory import ForestMemory
 from chronoforest.types import Problem, Snapshot
-from chronoforest.view.jobs import Desk, Work
+from chronoforest.view.jobs import Job, Work
 from chronoforest.view.requests import PlanRequest
 from chronoforest.view.rounds import RoundEncoder, flat
 
@@ -34,15 +34,15 @@ def planning(planner: Planner, request: PlanRequest) -> Work:
     problem = request.problem()
     planner.check(problem, seed=request.seed, variant=request.variant)
 
-    def work(desk: Desk) -> Planned:
+    def work(job: Job) -> Planned:
         encoder, memory = RoundEncoder(), ForestMemory()
 
         def on_snapshot(snapshot: Snapshot) -> None:
-            desk.check()
+            job.check()
             kind = "start" if snapshot.stats.round_index < 0 else "round"
-            desk.tell(kind, dumps(encoder.encode(snapshot)))
+            job.tell(kind, dumps(encoder.encode(snapshot)))
 
-        with interruptible(planner, desk.check):
+        with interruptible(planner, job.check):
             result = planner.plan(
                 problem,
                 seed=request.seed,
@@ -51,7 +51,7 @@ def planning(planner: Planner, request: PlanRequest) -> Work:
                 on_snapshot=on_snapshot,
                 memory=memory,
             )
-        desk.tell("plan", result.to_json())
+        job.tell("plan", result.to_json())
         return Planned(planner, result, memory)
 
     return work
@@ -60,16 +60,15 @@ def planning(planner: Planner, request: PlanRequest) -> Work:
 def walking(planned: Planned) -> Work:
     """Work that walks every agent in its environment; tells `agent` for each.
 
-    The planner must be a `Guide`; a stage says whether it is (`Site.why_no_walk`).
+    The planner must be a `WalkingPlanner`; `ServedPreset.why_no_walk` says whether it is.
     """
 
-    def work(desk: Desk) -> None:
-        result = planned.result
-        with interruptible(planned.planner, desk.check):
-            walks = walk_plan(cast("Guide", planned.planner), result, planned.memory, seed=result.seed)
-            for agent, rollout in enumerate(walks):
-                desk.check()
-                desk.tell("agent", dumps({"agent": agent, **_walk(rollout)}))
+    def work(job: Job) -> None:
+        planner, result = cast("WalkingPlanner", planned.planner), planned.result
+        with interruptible(planned.planner, job.check):
+            for agent, rollout in enumerate(walk_plan(planner, result, planned.memory, seed=result.seed)):
+                job.check()
+                job.tell("agent", dumps({"agent": agent, **_walk(rollout)}))
 
     return work
 
@@ -77,8 +76,8 @@ def walking(planned: Planned) -> Work:
 def warming_up(planner: Planner, places: dict[str, Any]) -> Work:
     """Work that plans one round and throws it away, so that the first real plan does not wait for imports."""
 
-    def work(desk: Desk) -> None:
-        with interruptible(planner, desk.check):
+    def work(job: Job) -> None:
+        with interruptible(planner, job.check):
             planner.plan(Problem(places["starts"], places["goals"], places["waypoints"]), stop=MaxRounds(1))
 
     return work

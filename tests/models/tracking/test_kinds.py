@@ -8,7 +8,8 @@ from tiny import PARAMS, TRACKER, make_ant_episodes
 from chronoforest.errors import BadCheckpoint, UnknownTracker
 from chronoforest.models import checkpoint, store
 from chronoforest.models.cards import write_card
-from chronoforest.models.fit import Recordings, Run, fit_tracker_model
+from chronoforest.models.fit import fit_tracker_model
+from chronoforest.models.runs import Recordings, TrainingRun
 from chronoforest.models.tracking.kinds import TRACKERS, get_tracker
 from chronoforest.models.tracking.regression import TrackerParams
 from chronoforest.models.tracking.subgoals import SubgoalParams
@@ -27,7 +28,7 @@ def folder(tmp_path_factory):
         params = own.with_tracker(name)
         params = replace(params, tracker=small(params.tracker))
         files = {"tracker": store.tracker_file(name, "awr")}
-        fit_tracker_model(recordings, params, Run(folder, "tiny", torch.device("cpu"), files=files))
+        fit_tracker_model(recordings, params, TrainingRun(folder, "tiny", torch.device("cpu"), files=files))
     return folder
 
 
@@ -68,13 +69,13 @@ def test_a_card_without_a_kind_is_the_weighted_regression(folder, tmp_path):
     """As in weights that were stored before there was a choice."""
     tensors, card = checkpoint.read(store.model_path(folder, "tracker"), "tracker")
     del card["tracker"]
-    store.save_tracker(tmp_path, tensors, card)
+    store.save_model(tmp_path, "tracker", tensors, card)
     assert isinstance(store.load_tracker(tmp_path).actor.params, TrackerParams)
 
 
 def test_a_card_of_an_unknown_kind_is_refused(folder, tmp_path):
     tensors, card = checkpoint.read(store.model_path(folder, "tracker"), "tracker")
-    store.save_tracker(tmp_path, tensors, {**card, "tracker": "sac"})
+    store.save_model(tmp_path, "tracker", tensors, {**card, "tracker": "sac"})
     with pytest.raises(BadCheckpoint, match="unknown tracker 'sac'"):
         store.load_tracker(tmp_path)
 

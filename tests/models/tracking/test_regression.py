@@ -6,18 +6,17 @@ import torch
 from tiny import SCALING, TRACKER, clocks, least_cosine, noisy_walks
 
 from chronoforest.data.scaling import Scaling
-from chronoforest.errors import InvalidParameter
+from chronoforest.models.tracking import regression
 from chronoforest.models.tracking.regression import (
-    Actor,
     CloningLearner,
     CloningParams,
+    RegressionActor,
     SubgoalTracker,
     TrackerLearner,
-    TrackerParams,
 )
 from chronoforest.models.tracking.subgoals import draw_steps
 
-CLONING = CloningParams(width=16, num_layers=2, nearest=1, farthest=5)
+CLONING = CloningParams(width=16, nearest=1, farthest=5)
 
 
 @pytest.fixture(autouse=True)
@@ -26,7 +25,7 @@ def _seed():
 
 
 def test_actions_stay_in_bounds_whatever_is_asked():
-    tracker = SubgoalTracker(Actor(TRACKER, SCALING))
+    tracker = SubgoalTracker(RegressionActor(TRACKER, SCALING))
     rng = np.random.default_rng(0)
     action = tracker(rng.normal(0, 100, (200, 2)), rng.normal(0, 1000, (200, 2)))
     assert action.shape == (200, 2)
@@ -34,7 +33,7 @@ def test_actions_stay_in_bounds_whatever_is_asked():
 
 
 def test_one_state_and_a_batch_of_states_get_the_same_actions():
-    tracker = SubgoalTracker(Actor(TRACKER, SCALING))
+    tracker = SubgoalTracker(RegressionActor(TRACKER, SCALING))
     observation, subgoal = np.random.default_rng(0).normal(size=(2, 5, 2))
     batch = tracker(observation, subgoal)
     for row in range(5):
@@ -42,13 +41,13 @@ def test_one_state_and_a_batch_of_states_get_the_same_actions():
 
 
 def test_only_the_relative_subgoal_matters_to_a_point():
-    tracker = SubgoalTracker(Actor(TRACKER, SCALING))
+    tracker = SubgoalTracker(RegressionActor(TRACKER, SCALING))
     np.testing.assert_array_equal(tracker(np.zeros(2), np.ones(2)), tracker(np.full(2, 30.0), np.ones(2)))
 
 
 def test_the_body_of_an_observation_matters_and_its_place_does_not():
     params = replace(TRACKER, observation_dim=5)
-    tracker = SubgoalTracker(Actor(params, Scaling.unit(5)))
+    tracker = SubgoalTracker(RegressionActor(params, Scaling.unit(5)))
     here, elsewhere, bent = np.zeros((3, 5))
     elsewhere[:2], bent[3] = 9.0, 1.0
     np.testing.assert_array_equal(tracker(here, np.ones(2)), tracker(elsewhere, np.ones(2)))
@@ -56,14 +55,14 @@ def test_the_body_of_an_observation_matters_and_its_place_does_not():
 
 
 def test_subgoals_beyond_the_largest_are_seen_at_its_length_in_their_direction():
-    tracker = SubgoalTracker(Actor(TRACKER, SCALING))
+    tracker = SubgoalTracker(RegressionActor(TRACKER, SCALING))
     edge = np.array([0.6, 0.8]) * TRACKER.largest_subgoal
     np.testing.assert_allclose(tracker(np.zeros(2), edge), tracker(np.zeros(2), 50 * edge), atol=1e-6)
     assert not np.allclose(tracker(np.zeros(2), edge), tracker(np.zeros(2), 0.5 * edge))
 
 
 def test_a_subgoal_at_the_agent_gives_a_finite_action():
-    assert np.isfinite(SubgoalTracker(Actor(TRACKER, SCALING))(np.zeros(2), np.zeros(2))).all()
+    assert np.isfinite(SubgoalTracker(RegressionActor(TRACKER, SCALING))(np.zeros(2), np.zeros(2))).all()
 
 
 @pytest.mark.parametrize(("learner", "params"), [(TrackerLearner, TRACKER), (CloningLearner, CLONING)])
@@ -73,10 +72,10 @@ def test_training_teaches_a_point_to_walk_toward_its_subgoal(learner, params):
 
 
 def trained(kind, params, observations, moves):
-    """A tracker after 150 steps."""
+    """A tracker after 250 steps."""
     learner = kind(params, Scaling.fit(observations.numpy()))
     optimizer = torch.optim.Adam([p for p in learner.parameters() if p.requires_grad], lr=3e-3)
-    for _ in range(150):
+    for _ in range(250):
         optimizer.zero_grad()
         learner.loss(draw_steps(observations, moves, 128, params)).backward()
         optimizer.step()
@@ -100,15 +99,16 @@ def test_weights_prefer_what_led_to_the_subgoal_sooner():
 def test_examples_that_are_not_hindsight_do_not_teach_the_actor():
     tracks = clocks()
     learner = TrackerLearner(TRACKER, SCALING)
-    learner.loss(draw_steps(tracks, tracks, 64, replace(TRACKER, random_share=1.0))).backward()
+    learner.loss(draw_steps(tracks, tracks, 64, TRACKER, random_share=1.0)).backward()
     assert all((p.grad == 0).all() for p in learner.actor.parameters())
     assert any((p.grad != 0).any() for p in learner.values.parameters())
 
 
-def test_plain_cloning_weighs_all_hindsight_alike():
+def test_plain_cloning_weighs_all_hindsight_alike(monkeypatch):
     """Temperature 0 of the weighted regression is plain cloning: the actor's part of the loss is the same."""
+    monkeypatch.setattr(regression, "TEMPERATURE", 0.0)
     tracks = clocks()
-    weighted = TrackerLearner(replace(TRACKER, temperature=0.0), SCALING)
+    weighted = TrackerLearner(TRACKER, SCALING)
     plain = CloningLearner(CLONING, SCALING)
     plain.actor.load_state_dict(weighted.actor.state_dict())
     batch = draw_steps(tracks, tracks, 64, TRACKER)
@@ -116,8 +116,3 @@ def test_plain_cloning_weighs_all_hindsight_alike():
         learner.loss(batch).backward()
     for mine, theirs in zip(weighted.actor.parameters(), plain.actor.parameters(), strict=True):
         torch.testing.assert_close(mine.grad, theirs.grad)
-
-
-def test_a_negative_temperature_is_refused():
-    with pytest.raises(InvalidParameter, match=r"got -1\.0"):
-        TrackerParams(temperature=-1.0)

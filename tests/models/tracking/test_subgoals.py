@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import pytest
 import torch
 from tiny import SCALING, TRACKER, clocks
@@ -7,6 +5,7 @@ from tiny import SCALING, TRACKER, clocks
 from chronoforest.data.scaling import Scaling
 from chronoforest.errors import InvalidParameter
 from chronoforest.models.tracking.subgoals import (
+    RANDOM_SHARE,
     Steps,
     SubgoalInputs,
     SubgoalParams,
@@ -33,7 +32,7 @@ def test_hindsight_subgoals_lie_the_allowed_number_of_steps_ahead():
     tracks = clocks()
     steps = draw_steps(tracks, tracks, 5000, TRACKER)
     seen = steps.is_hindsight
-    assert abs(seen.float().mean() - (1 - TRACKER.random_share)) < 0.03
+    assert abs(seen.float().mean() - (1 - RANDOM_SHARE)) < 0.03
     start = steps.observation[seen]
     ahead = (steps.subgoal - steps.observation)[seen]
     assert (ahead[:, 0] == 0).all()
@@ -45,7 +44,7 @@ def test_hindsight_subgoals_lie_the_allowed_number_of_steps_ahead():
 
 def test_random_subgoals_lie_in_the_square_around_the_agent():
     tracks = clocks()
-    steps = draw_steps(tracks, tracks, 5000, replace(TRACKER, random_share=1.0))
+    steps = draw_steps(tracks, tracks, 5000, TRACKER, random_share=1.0)
     offset = steps.subgoal - steps.observation
     assert not steps.is_hindsight.any()
     assert offset.abs().max() <= TRACKER.largest_subgoal

@@ -13,9 +13,9 @@ from chronoforest.data.scaling import Scaling
 from chronoforest.errors import UnknownTracker
 from chronoforest.models.tracking.diffusion_ql import DiffusionActor, DiffusionQLearner, DiffusionQLParams
 from chronoforest.models.tracking.regression import (
-    Actor,
     CloningLearner,
     CloningParams,
+    RegressionActor,
     TrackerLearner,
     TrackerParams,
 )
@@ -46,8 +46,8 @@ class TrackerKind:
 
 
 TRACKERS: dict[str, TrackerKind] = {
-    TrackerParams.name: TrackerKind(TrackerParams, TrackerLearner, Actor),
-    CloningParams.name: TrackerKind(CloningParams, CloningLearner, Actor),
+    TrackerParams.name: TrackerKind(TrackerParams, TrackerLearner, RegressionActor),
+    CloningParams.name: TrackerKind(CloningParams, CloningLearner, RegressionActor),
     DiffusionQLParams.name: TrackerKind(DiffusionQLParams, DiffusionQLearner, DiffusionActor, clip=7.0),
 }
 

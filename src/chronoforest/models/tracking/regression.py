@@ -12,11 +12,17 @@ import torch
 from torch import nn
 
 from chronoforest.data.scaling import Scaling
-from chronoforest.errors import InvalidParameter
 from chronoforest.models.distance import expectile_loss
 from chronoforest.models.stacked import StackedMLP
 from chronoforest.models.tracking.subgoals import Steps, SubgoalInputs, SubgoalParams, weighted_mean
 from chronoforest.types import FloatArray
+
+NUM_LAYERS = 3
+DISCOUNT, EXPECTILE = 0.98, 0.7
+"""Of the values that weigh the examples."""
+
+TEMPERATURE, LARGEST_WEIGHT = 3.0, 50.0
+"""An example weighs exp(TEMPERATURE · advantage), at most LARGEST_WEIGHT."""
 
 
 @dataclass(frozen=True)
@@ -26,11 +32,10 @@ class CloningParams(SubgoalParams):
     name: ClassVar[str] = "bc"
 
     width: int = 256
-    num_layers: int = 3
 
     def layers(self, outputs: int) -> list[int]:
         """Sizes of a network's layers."""
-        return [self.observation_dim, *[self.width] * self.num_layers, outputs]
+        return [self.observation_dim, *[self.width] * NUM_LAYERS, outputs]
 
 
 @dataclass(frozen=True)
@@ -39,18 +44,8 @@ class TrackerParams(CloningParams):
 
     name: ClassVar[str] = "awr"
 
-    discount: float = 0.98
-    expectile: float = 0.7
-    temperature: float = 3.0
-    largest_weight: float = 50.0
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.temperature < 0:
-            raise InvalidParameter(f"temperature must not be negative, got {self.temperature}")
-
-
-class Actor(nn.Module):
+class RegressionActor(nn.Module):
     """[n, D], [n, 2] relative subgoal → [n, A] in [−1, 1]."""
 
     def __init__(self, params: CloningParams, scaling: Scaling) -> None:
@@ -75,7 +70,7 @@ class CloningLearner(nn.Module):
 
     def __init__(self, params: CloningParams, scaling: Scaling) -> None:
         super().__init__()
-        self.actor = Actor(params, scaling)
+        self.actor = RegressionActor(params, scaling)
         self.actor_average = copy.deepcopy(self.actor).requires_grad_(False)
 
     def averages(self) -> list[tuple[nn.Module, nn.Module]]:
@@ -107,15 +102,15 @@ class TrackerLearner(CloningLearner):
         return [*super().averages(), (self.values, self.values_average)]
 
     def loss(self, batch: Steps) -> torch.Tensor:
-        """Expectile values of reaching the subgoal; regression weighted by exp(temperature · advantage)."""
+        """Expectile values of reaching the subgoal; regression weighted by the advantage."""
         inputs = self.actor.inputs(batch.observation, batch.here)
         with torch.no_grad():
             ahead = self.values_average(self.actor.inputs(batch.next_observation, batch.there))
-            backup = batch.backup(ahead.squeeze(-1).amin(dim=0), self.params.discount, self.params.radius)
+            backup = batch.backup(ahead.squeeze(-1).amin(dim=0), DISCOUNT, self.params.radius)
         error = backup - self.values(inputs).squeeze(-1)
-        weight = torch.exp(self.params.temperature * error.detach().mean(dim=0))
-        weight = weight.clamp(max=self.params.largest_weight) * batch.is_hindsight
-        return expectile_loss(error, self.params.expectile) + self._regression(inputs, batch, weight)
+        weight = torch.exp(TEMPERATURE * error.detach().mean(dim=0))
+        weight = weight.clamp(max=LARGEST_WEIGHT) * batch.is_hindsight
+        return expectile_loss(error, EXPECTILE) + self._regression(inputs, batch, weight)
 
 
 class SubgoalTracker:

@@ -12,6 +12,9 @@ from torch import nn
 from chronoforest.data.scaling import Scaling
 from chronoforest.errors import InvalidParameter
 
+RANDOM_SHARE = 0.3
+"""Of the subgoals drawn anywhere near, for the values alone."""
+
 
 @dataclass(frozen=True)
 class SubgoalParams:
@@ -19,7 +22,7 @@ class SubgoalParams:
 
     observation_dim counts all of the observation; the first two, the position, are not shown to the actor,
     which sees where the subgoal is instead. nearest, farthest: steps ahead a hindsight subgoal may lie;
-    random_share of subgoals is drawn elsewhere, for the values alone; radius: a subgoal counts as reached.
+    radius: a subgoal counts as reached; largest_subgoal: those beyond look as far away as this.
     """
 
     name: ClassVar[str]
@@ -28,7 +31,6 @@ class SubgoalParams:
     action_dim: int = 2
     nearest: int = 5
     farthest: int = 30
-    random_share: float = 0.3
     radius: float = 0.5
     largest_subgoal: float = 4.0
 
@@ -67,7 +69,11 @@ class Steps:
 
 
 def draw_steps(
-    observations: torch.Tensor, actions: torch.Tensor, num_draws: int, params: SubgoalParams
+    observations: torch.Tensor,
+    actions: torch.Tensor,
+    num_draws: int,
+    params: SubgoalParams,
+    random_share: float = RANDOM_SHARE,
 ) -> Steps:
     """observations [E, T, D], actions [E, T, A] → transitions with subgoals."""
     num_episodes, num_steps, _ = observations.shape
@@ -77,7 +83,7 @@ def draw_steps(
     ahead = torch.randint(params.nearest, params.farthest + 1, (num_draws,), device=device)
     hindsight = observations[episode, torch.clamp(step + ahead, max=num_steps - 1), :2]
     offset = 2.0 * params.largest_subgoal * (torch.rand(num_draws, 2, device=device) - 0.5)
-    is_hindsight = torch.rand(num_draws, device=device) >= params.random_share
+    is_hindsight = torch.rand(num_draws, device=device) >= random_share
     observation = observations[episode, step]
     return Steps(
         observation=observation,

@@ -1,0 +1,119 @@
+"""`python -m benchmarks`: run the paper's suites, and write its tables and figures from the records."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks.contents import CONTENTS
+from benchmarks.forecast import Forecast, forecast, runnable
+from benchmarks.registry import chosen_suites
+from chronoforest.bench.run import run_cases
+from chronoforest.bench.suite import Request, Suite
+from chronoforest.cli import Verb, run_verbs
+from chronoforest.cli.planning import open_folder
+from chronoforest.cli.progress import bar
+from chronoforest.cli.report import Folder
+from chronoforest.report.page import write_report
+
+PROGRAM = "python -m benchmarks"
+
+
+def run(
+    only: tuple[str, ...] = (),
+    repeats: int | None = None,
+    episodes: int | None = None,
+    workers: int = 1,
+    dry_run: bool = False,
+    out: Path = Path("runs/paper"),
+    device: str = "cpu",
+    data: Path = Path("data"),
+) -> None:
+    """Run the suites of the paper; `report` then writes its tables and figures.
+
+    Args:
+        only: names of suites; all of them unless told.
+        repeats: evaluations of the whole, or of each stored problem; the paper's number unless told.
+        episodes: of each task, or stored problems of each; the paper's number unless told.
+        workers: processes; each loads its own planner and uses one thread.
+        dry_run: list what would be run and how long it may take, and run nothing.
+        out: folder for SUITE.jsonl, one line per trial; a run that was stopped continues from there.
+        device: cpu or cuda; use another folder for each.
+        data: folder with PRESET.npz, for a planner that needs recorded states.
+    """
+    request = Request(repeats, episodes)
+    wanted = {
+        suite: [case.chosen(device=device, data=data) for case in suite.cases(request)]
+        for suite in chosen_suites(only)
+    }
+    forecasts = {suite: forecast(suite, cases, out) for suite, cases in wanted.items()}
+    if dry_run:
+        _print_forecasts(forecasts, workers)
+        return
+    open_folder(out, PROGRAM)
+    for suite, cases in wanted.items():
+        for one in (one for one in forecasts[suite] if one.obstacle):
+            left_out = f"{one.num_wanted} trials of {one.setup.choice.planner} left out"
+            print(f"{suite.name}: {left_out}: {one.obstacle}")
+        with bar(suite.name, "trials") as on_progress:
+            trials = run_cases(suite, runnable(cases), out, workers, on_progress)
+        print(f"{out / suite.file}: {len(trials)} trials of suite {suite.name}")
+
+
+def report(folder: Folder) -> None:
+    """Write the paper's tables and figures from records; runs nothing.
+
+    Args:
+        folder: where the records are; the report goes to FOLDER/report.
+    """
+    page = write_report(folder, CONTENTS)
+    print(f"{page}: one page that needs nothing else; report.md, tables and figures beside it")
+
+
+def _print_forecasts(forecasts: dict[Suite, list[Forecast]], workers: int) -> None:
+    """A line per setup and the time of all; suites that share records share the time."""
+    by_file: dict[str, float] = {}
+    for suite, lines in forecasts.items():
+        print(f"{suite.name}: {suite.summary}")
+        for one in lines:
+            print(f"  {_described(one)}")
+        seconds = sum(one.seconds for one in lines)
+        by_file[suite.file] = max(seconds, by_file.get(suite.file, 0.0))
+    duration = _duration(sum(by_file.values()) / workers)
+    print(f"about {duration} in all, {workers} at a time, each on a core of its own")
+
+
+def _described(one: Forecast) -> str:
+    choice = one.setup.choice
+    names = (
+        choice.preset,
+        choice.planner,
+        one.setup.variant,
+        f"distance {choice.distance}",
+        one.setup.change,
+    )
+    trials = f"{', '.join(filter(None, names))}: {one.num_wanted} trials, {one.num_kept} kept"
+    if one.obstacle:
+        return f"{trials}; left out: {one.obstacle}"
+    return f"{trials}; {one.seconds_each:.1f} s each, {_duration(one.seconds)} left"
+
+
+def _duration(seconds: float) -> str:
+    hours, rest = divmod(round(seconds), 3600)
+    return f"{hours} h {rest // 60} min" if hours else f"{rest // 60} min {rest % 60} s"
+
+
+VERBS = {
+    "run": Verb("benchmarks.__main__:run", "the trials behind the paper's tables and figures"),
+    "report": Verb("benchmarks.__main__:report", "those tables and figures, from saved records"),
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command, with the exit codes of `chronoforest`."""
+    return run_verbs(PROGRAM, VERBS, argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

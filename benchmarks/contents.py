@@ -1,0 +1,34 @@
+"""What is shown of each of the paper's suites; `chronoforest report` finds it here."""
+
+from __future__ import annotations
+
+from benchmarks.registry import SUITES
+from benchmarks.report.calibration import calibration_fits
+from benchmarks.report.cost import cost_tables
+from benchmarks.report.figures import figure_maps
+from benchmarks.report.hamiltonian import length_tables
+from benchmarks.report.injection import injection_table
+from benchmarks.report.lengths import task_lengths
+from benchmarks.report.stitch import success_tables
+from benchmarks.report.sweeps import sweep_charts
+from benchmarks.report.teleport import ablation_table
+from benchmarks.report.theory import certificate_tables
+from chronoforest.report.contents import Contents
+
+CONTENTS = Contents(
+    title="The paper's tables, from these records",
+    suites=SUITES,
+    exhibits={
+        "stitch": success_tables,
+        "hamiltonian": length_tables,
+        "cost": cost_tables,
+        "lengths": task_lengths,
+        "teleport": ablation_table,
+        "calibration": calibration_fits,
+        "theory": certificate_tables,
+        "injection": injection_table,
+        "sweeps": sweep_charts,
+        "figures": figure_maps,
+    },
+    command="python -m benchmarks run",
+)

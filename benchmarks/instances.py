@@ -1,0 +1,209 @@
+"""The problems of the Hamiltonian benchmark: waypoints whose best order the learned distance gets wrong.
+
+All free cells but the tasks' own ends are candidates. A triple is a mismatch when the best joint route on raw
+d is not a best one on the maze's grid (BFS). GapRel = (second-best − best) / best on the grid. Of the
+mismatches of a task, or of a pair of tasks for two agents, those above the 75th percentile of GapRel are
+`high`, 50–75 `medium`, 25–50 `low`; the rest, nearly ties, is left out. Privileged, as all of `bench`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from itertools import combinations, combinations_with_replacement, pairwise, permutations, product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from chronoforest.bench.problems import TIE
+from chronoforest.bench.references import bfs_matrix, task_points
+from chronoforest.bench.trials import fingerprint
+from chronoforest.envs.mazes import Maze, cell_centre
+from chronoforest.envs.tasks import world
+from chronoforest.errors import BadResult, InvalidParameter
+from chronoforest.files import reading, write_text
+from chronoforest.types import Distance, FloatArray, IntArray, Problem
+
+STORED = Path(__file__).with_name("hamiltonian.json")
+FORMAT = "chronoforest-hamiltonian/1"
+
+NUM_WAYPOINTS = 3
+MARGINS = {"high": (0.75, 1.0), "medium": (0.5, 0.75), "low": (0.25, 0.5)}
+"""Quantiles of GapRel between which the mismatches of a bin lie, by rank."""
+
+GROUPS_PER_MARGIN = 2
+SEED = 42
+
+APART = 0.1
+"""Units by which a goal is moved along x where another task starts in the same place: task 3 of the giant
+maze ends where task 1 starts, and every anchor needs a place of its own."""
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A group of waypoints for one task or a pair of tasks.
+
+    name: unique in its set; tasks: 1…5, one per agent; margin: its bin; gap: GapRel; waypoints: x, y.
+    """
+
+    name: str
+    tasks: tuple[int, ...]
+    margin: str
+    gap: float
+    waypoints: tuple[tuple[float, float], ...]
+
+    def problem(self, maze: Maze) -> Problem:
+        """The tasks without jitter and these waypoints."""
+        starts, goals = agent_ends(maze, self.tasks)
+        return Problem(starts, goals, self.waypoints)
+
+
+@dataclass(frozen=True)
+class InstanceSet:
+    """The instances that one distance misjudges; weights: fingerprint of its file."""
+
+    preset: str
+    distance: str
+    weights: str
+    seed: int
+    instances: tuple[Instance, ...]
+
+
+def build(preset: str, recipe: str, distance: Distance, weights: Path, seed: int = SEED) -> InstanceSet:
+    """Choose the instances of all tasks and of all pairs of tasks for a distance and its file of weights."""
+    maze = world(preset).maze
+    numbers = range(1, len(maze.tasks) + 1)
+    teams = [(task,) for task in numbers] + list(combinations(numbers, 2))
+    chosen = tuple(instance for tasks in teams for instance in _choose(maze, tasks, distance, seed))
+    return InstanceSet(preset, recipe, fingerprint(weights), seed, chosen)
+
+
+def agent_ends(maze: Maze, tasks: Sequence[int]) -> tuple[FloatArray, FloatArray]:
+    """Starts and goals [M, 2] of some tasks, all in different places."""
+    ends = task_points(maze)[np.array(tasks) - 1]
+    starts, goals = ends[:, 0], ends[:, 1].copy()
+    is_shared = (goals[:, None] == starts).all(axis=-1).any(axis=1)
+    goals[is_shared, 0] += APART
+    return starts, goals
+
+
+def _choose(maze: Maze, tasks: tuple[int, ...], distance: Distance, seed: int) -> Iterator[Instance]:
+    """Groups of every bin, drawn without replacement; the bins take turns."""
+    starts, goals = agent_ends(maze, tasks)
+    ends = np.array([maze.tasks[task - 1] for task in tasks]).reshape(-1, 2)
+    is_end = (maze.free_cells[:, None] == ends).all(axis=-1).any(axis=1)
+    places = cell_centre(maze.free_cells[~is_end])
+    triples, gaps = mismatches(maze, starts, goals, places, distance)
+    rng = np.random.default_rng([seed, *tasks])
+    drawn = {
+        margin: rng.choice(rows, min(GROUPS_PER_MARGIN, len(rows)), replace=False)
+        for margin, rows in margin_rows(gaps, rng).items()
+    }
+    for number, margin in product(range(GROUPS_PER_MARGIN), MARGINS):
+        for row in drawn[margin][number : number + 1]:
+            waypoints = tuple((float(x), float(y)) for x, y in places[triples[row]])
+            name = f"{'-'.join(map(str, tasks))}-{margin}-{number}"
+            yield Instance(name, tasks, margin, round(float(gaps[row]), 6), waypoints)
+
+
+def mismatches(
+    maze: Maze, starts: FloatArray, goals: FloatArray, places: FloatArray, distance: Distance
+) -> tuple[IntArray, FloatArray]:
+    """[n, 3] rows of `places` whose best joint route raw d misjudges, and their GapRel [n]."""
+    anchors = np.concatenate([starts, places, goals])
+    codes = distance.encode(anchors)
+    triples = np.array(list(combinations(range(len(places)), NUM_WAYPOINTS)), dtype=np.int64)
+    raw = joint_costs(distance.pairwise(codes, codes), triples, len(starts))
+    grid = joint_costs(bfs_matrix(maze, anchors), triples, len(starts))
+    guessed = np.take_along_axis(grid, raw.argmin(axis=1)[:, None], axis=1)[:, 0]
+    is_mismatch = guessed > grid.min(axis=1) + TIE
+    two = np.partition(grid[is_mismatch], 1, axis=1)[:, :2]
+    return triples[is_mismatch], (two[:, 1] - two[:, 0]) / two[:, 0]
+
+
+def joint_costs(matrix: FloatArray, triples: IntArray, num_agents: int) -> FloatArray:
+    """[n, R] costs of every joint route through triples [n, K] of waypoints on a matrix [A, A]."""
+    num_places = len(matrix) - 2 * num_agents
+    columns = []
+    for shares in joint_routes(triples.shape[1], num_agents):
+        total = np.zeros(len(triples))
+        for agent, visits in enumerate(shares):
+            stops = [np.full(len(triples), agent), *(triples[:, k] + num_agents for k in visits)]
+            stops.append(np.full(len(triples), num_agents + num_places + agent))
+            total += sum(matrix[a, b] for a, b in pairwise(stops))
+        columns.append(total)
+    return np.stack(columns, axis=1)
+
+
+def joint_routes(num_waypoints: int, num_agents: int) -> list[tuple[tuple[int, ...], ...]]:
+    """Every way to visit all waypoints: for each agent the ones it visits, in order."""
+    inner = combinations_with_replacement(range(num_waypoints + 1), num_agents - 1)
+    cuts = [(0, *cut, num_waypoints) for cut in inner]
+    return [
+        tuple(order[a:b] for a, b in pairwise(cut))
+        for order in permutations(range(num_waypoints))
+        for cut in cuts
+    ]
+
+
+def margin_rows(gaps: FloatArray, rng: np.random.Generator) -> dict[str, IntArray]:
+    """The rows of GapRel [n] in each bin; lengths on a grid often tie, so equal gaps are ranked at random."""
+    shuffled = rng.permutation(len(gaps))
+    ranked = shuffled[np.argsort(gaps[shuffled], kind="stable")]
+    ends = {margin: np.rint(np.array(shares) * len(gaps)).astype(int) for margin, shares in MARGINS.items()}
+    return {margin: ranked[low:high] for margin, (low, high) in ends.items()}
+
+
+def save(sets: Sequence[InstanceSet], path: Path = STORED) -> None:
+    """Write instance sets as JSON, complete or not at all."""
+    values = {"format": FORMAT, "sets": [asdict(one) for one in sets]}
+    write_text(path, json.dumps(values, indent=1) + "\n")
+
+
+def load(path: Path = STORED) -> tuple[InstanceSet, ...]:
+    """Read what `save` wrote."""
+    with reading(path, "a file of instances", BadResult):
+        values = json.loads(path.read_text())
+        if values["format"] != FORMAT:
+            raise BadResult(f"it has format {values['format']!r}, expected {FORMAT!r}")
+        return tuple(_instance_set(one) for one in values["sets"])
+
+
+@cache
+def stored_sets() -> dict[tuple[str, str], InstanceSet]:
+    """The stored sets by preset and distance."""
+    return {(one.preset, one.distance): one for one in load()}
+
+
+def instance_set(preset: str, distance: str) -> InstanceSet:
+    """The stored set that was chosen for a distance."""
+    known = stored_sets()
+    if (preset, distance) not in known:
+        shown = ", ".join(f"{name} with distance {recipe}" for name, recipe in known)
+        raise InvalidParameter(f"no instances for {preset} with distance {distance}; available: {shown}")
+    return known[preset, distance]
+
+
+def find(preset: str, distance: str, name: str) -> Instance:
+    """A stored instance by its name."""
+    for instance in instance_set(preset, distance).instances:
+        if instance.name == name:
+            return instance
+    raise InvalidParameter(f"{preset} with distance {distance} has no instance {name!r}")
+
+
+def _instance_set(values: dict[str, Any]) -> InstanceSet:
+    instances = tuple(
+        Instance(
+            one["name"],
+            tuple(one["tasks"]),
+            one["margin"],
+            one["gap"],
+            tuple((x, y) for x, y in one["waypoints"]),
+        )
+        for one in values["instances"]
+    )
+    return InstanceSet(**{**values, "instances": instances})

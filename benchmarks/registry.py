@@ -1,0 +1,32 @@
+"""The paper's suites by name, in the order in which they are run and reported."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from benchmarks.suites import (
+    calibration,
+    cost,
+    figures,
+    hamiltonian,
+    injection,
+    lengths,
+    stitch,
+    sweeps,
+    teleport,
+    theory,
+)
+from chronoforest.bench.suite import Suite
+from chronoforest.errors import InvalidParameter
+
+_MODULES = (stitch, hamiltonian, cost, lengths, teleport, calibration, theory, injection, sweeps, figures)
+
+SUITES: dict[str, Suite] = {module.SUITE.name: module.SUITE for module in _MODULES}
+
+
+def chosen_suites(only: Sequence[str], suites: Mapping[str, Suite] = SUITES) -> list[Suite]:
+    """All suites, or those named, in their own order."""
+    for name in only:
+        if name not in suites:
+            raise InvalidParameter(f"unknown suite {name!r}; available: {', '.join(suites)}")
+    return [suite for name, suite in suites.items() if not only or name in only]

@@ -1,0 +1,59 @@
+"""What a suite is: which trials it wants, what they run on, and how one is run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from chronoforest.bench.case import Case
+from chronoforest.bench.trials import Trial
+from chronoforest.errors import InvalidParameter
+from chronoforest.peers.choice import PlannerChoice
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked of a suite: evaluations of the whole and episodes in each, the suite's own number where
+    None; template: what all cases share, where the suite leaves that open."""
+
+    repeats: int | None = None
+    episodes: int | None = None
+    template: Case | None = None
+
+    def __post_init__(self) -> None:
+        for name, count in (("repeats", self.repeats), ("episodes", self.episodes)):
+            if count is not None and count < 1:
+                raise InvalidParameter(f"{name} must be at least 1, got {count}")
+
+    def num_repeats(self, default: int) -> int:
+        """As told, or the suite's own."""
+        return default if self.repeats is None else self.repeats
+
+    def num_episodes(self, default: int) -> int:
+        """As told, or the suite's own."""
+        return default if self.episodes is None else self.episodes
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A list of trials and how they are run; what is shown of them is the report's affair.
+
+    summary: a line about it; cases: the trials that a request asks for; run: one case on what was loaded for
+    it; load: what a case needs of a choice, all of the planner unless told; seconds: of a trial on one core,
+    for estimates before any was run; records: the suite whose file holds the trials, its own unless told.
+    `run` and `load` are functions of a module, because other processes import them.
+    """
+
+    name: str
+    summary: str
+    cases: Callable[[Request], list[Case]]
+    run: Callable[[Case, Any], Trial]
+    load: Callable[[PlannerChoice], Any] = PlannerChoice.load
+    seconds: float = 10.0
+    records: str = ""
+
+    @property
+    def file(self) -> str:
+        """Name of its file of trials."""
+        return f"{self.records or self.name}.jsonl"

@@ -1,0 +1,151 @@
+"""Plan and walk: an official task for one agent, or any problem for several."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import Protocol
+
+from chronoforest.envs.tasks import Env, make_env, reset_at, reset_task
+from chronoforest.errors import InvalidProblem
+from chronoforest.execution.recovery import Replan
+from chronoforest.execution.rollout import MAX_STEPS, Rollout, save_rollouts, walk
+from chronoforest.execution.route import ExecutionParams, Route, route_of
+from chronoforest.planning.result import PlanResult
+from chronoforest.search.memory import ForestMemory
+from chronoforest.types import FloatArray, Problem, RoundObserver, Tracker
+
+
+class WalkingPlanner(Protocol):
+    """A planner that also knows how its body is walked; a preset's planner is one."""
+
+    @property
+    def tracker(self) -> Tracker:
+        """Observation and relative subgoal to action."""
+        ...
+
+    @property
+    def execution(self) -> ExecutionParams:
+        """How plans are followed."""
+        ...
+
+    def plan(
+        self,
+        problem: Problem,
+        *,
+        seed: int = 0,
+        variant: str = "online",
+        order: Sequence[Sequence[str]] | None = None,
+        on_round: RoundObserver | None = None,
+        memory: ForestMemory | None = None,
+    ) -> PlanResult:
+        """Routes for a problem."""
+        ...
+
+
+@dataclass(frozen=True)
+class Journey:
+    """A plan and how each agent walked its part of it."""
+
+    result: PlanResult
+    rollouts: tuple[Rollout, ...]
+
+    @property
+    def success(self) -> bool:
+        """Whether every agent arrived with all its waypoints visited."""
+        return all(rollout.success for rollout in self.rollouts)
+
+    def summary(self) -> str:
+        """A few lines for people."""
+        walks = [f"  agent {m + 1} {rollout.summary()}" for m, rollout in enumerate(self.rollouts)]
+        return "\n".join([self.result.summary(), *walks])
+
+    def save(self, folder: Path) -> None:
+        """Write plan.json and rollout.json."""
+        self.result.save(folder / "plan.json")
+        save_rollouts(folder / "rollout.json", self.rollouts)
+
+
+def walk_task(
+    planner: WalkingPlanner,
+    env: Env,
+    task: int,
+    *,
+    seed: int,
+    plan_seed: int | None = None,
+    variant: str = "online",
+    order: Sequence[Sequence[str]] | None = None,
+    replans: bool = True,
+) -> Journey:
+    """The official protocol: reset to the jittered task by `seed`, plan, walk until success or the cap.
+
+    Without `replans` the first trouble on the way ends the walk.
+    Make the environment with a cap of MAX_STEPS: success within fewer steps can be read off the record.
+    """
+    memory, plan_seed = ForestMemory(), seed if plan_seed is None else plan_seed
+    start = reset_task(env, task, seed)
+    problem = Problem([start.observation[:2]], [start.goal])
+    result = planner.plan(problem, seed=plan_seed, variant=variant, order=order, memory=memory)
+    replan = replanner(planner, start.goal, seed=plan_seed, memory=memory) if replans else None
+    rollout = walk(env, start, route_of(result, 0), planner.tracker, replan, planner.execution)
+    return Journey(result, (rollout,))
+
+
+def walk_problem(
+    planner: WalkingPlanner,
+    problem: Problem,
+    *,
+    seed: int = 0,
+    variant: str = "online",
+    on_round: RoundObserver | None = None,
+    max_steps: int = MAX_STEPS,
+) -> Journey:
+    """Plan for all agents, then walk each."""
+    memory = ForestMemory()
+    result = planner.plan(problem, seed=seed, variant=variant, on_round=on_round, memory=memory)
+    return Journey(result, tuple(walk_plan(planner, result, memory, seed=seed, max_steps=max_steps)))
+
+
+def walk_plan(
+    planner: WalkingPlanner,
+    result: PlanResult,
+    memory: ForestMemory,
+    *,
+    seed: int = 0,
+    max_steps: int = MAX_STEPS,
+) -> Iterator[Rollout]:
+    """Walk each agent's part alone in its own environment, one after the other.
+
+    Agents do not collide: they never see each other, as in the plan. `memory` holds the trees of the plan,
+    for planning anew on the way.
+    """
+    problem = result.problem
+    # Success only counts after the waypoints, so passing the goal early must not end the episode.
+    env = make_env(result.preset, max_episode_steps=max_steps, terminate_at_goal=False)
+    for agent, (origin, goal) in enumerate(zip(problem.starts, problem.goals, strict=True)):
+        start = reset_at(env, origin, goal, seed)
+        replan = replanner(planner, goal, seed=seed, memory=memory)
+        yield walk(env, start, route_of(result, agent), planner.tracker, replan, planner.execution)
+
+
+def replanner(
+    planner: WalkingPlanner, goal: FloatArray, *, seed: int = 0, memory: ForestMemory | None = None
+) -> Replan:
+    """Re-planning for one agent by a planner, always online; every call has a seed of its own.
+
+    With the `memory` of the first plan, the trees of the goal and the waypoints are used again and only the
+    new start has to grow one.
+    """
+    seeds = count(seed + 1)
+
+    def replan(position: FloatArray, remaining: FloatArray) -> Route | None:
+        try:
+            result = planner.plan(Problem([position], [goal], remaining), seed=next(seeds), memory=memory)
+        except InvalidProblem:
+            # An agent pressed against a wall can stand outside the data's support; its old route leads back.
+            return None
+        return route_of(result, 0)
+
+    return replan

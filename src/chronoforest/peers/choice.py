@@ -1,0 +1,84 @@
+"""Which planner, as one value: the command line parses it, the loader takes it, a trial keeps it.
+
+Nothing heavy is imported before a planner is loaded, so that `--help` does not wait for torch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from chronoforest.presets.loading import PresetPlanner
+
+Mode = Literal["default", "fast"]
+
+CHRONOFOREST = "chronoforest"
+"""The name of our own planner beside the peers'."""
+
+
+@dataclass(frozen=True)
+class PlannerChoice:
+    """Which planner, and where it runs.
+
+    Args:
+        preset: a named configuration such as pointmaze-giant-stitch-v0, or a TOML file of your own.
+        mode: default, or fast for plans in under a second that are a few per cent longer.
+        planner: chronoforest, or a peer: dataset-graph, diffusion-replan, compositional or tree-single.
+        tracker: awr, bc or diffusion-ql; the preset's own unless told.
+        distance: own, or paper for the one at the paper's setting, where the weights have it.
+        weights: folder of trained models; those of the package, or runs/PRESET for your own, unless told.
+        device: cpu or cuda.
+        data: folder with PRESET.npz, for a planner that needs recorded states.
+    """
+
+    preset: str
+    mode: Mode = "default"
+    planner: str = CHRONOFOREST
+    tracker: str | None = None
+    distance: str = "own"
+    weights: Path | None = None
+    device: str = "cpu"
+    data: Path = Path("data")
+
+    def check(self) -> None:
+        """Refuse an unknown preset, tracker, distance or planner, before anything is loaded or written."""
+        from chronoforest.peers.registry import check_planner
+        from chronoforest.presets.named import get_preset
+
+        preset = get_preset(self.preset)
+        preset.tracker_file(self.tracker)
+        preset.models.with_distance(self.distance)
+        check_planner(self.planner)
+
+    def load(self) -> PresetPlanner:
+        """The planner, on one thread: two that wait for each other on busy cores are far slower than one."""
+        import torch
+
+        from chronoforest.peers import registry
+
+        torch.set_num_threads(1)
+        return registry.load(self)
+
+    @property
+    def anywhere(self) -> PlannerChoice:
+        """The same planner, wherever its files lie and it runs: what of the choice identifies a trial."""
+        return PlannerChoice(self.preset, self.mode, self.planner, self.tracker, self.distance)
+
+    @property
+    def folder(self) -> Path:
+        """Where the weights lie."""
+        from chronoforest.presets.named import get_preset
+
+        return self.weights or get_preset(self.preset).weights
+
+    @property
+    def weight_files(self) -> tuple[Path, ...]:
+        """The files that are read: density, distance, denoiser and tracker."""
+        from chronoforest.models.store import distance_file, model_path
+        from chronoforest.presets.named import get_preset
+
+        tracker = get_preset(self.preset).tracker_file(self.tracker)
+        names = ("density", distance_file(self.distance), "denoiser", tracker)
+        return tuple(model_path(self.folder, name) for name in names)

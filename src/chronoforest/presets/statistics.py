@@ -1,0 +1,201 @@
+"""What a proposal is derived from: measures of recordings, each taken once.
+
+Four of them carry all the others: how far a step goes, how long recordings are, how wide the world is, and
+how much room there is beside the ways that were taken.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from chronoforest.data.episodes import Episodes
+from chronoforest.errors import BadDataset
+from chronoforest.models.denoiser import FRAMES_PER_TOKEN
+from chronoforest.models.density import DensityParams, fit_density
+from chronoforest.types import BoolArray, FloatArray, IntArray
+
+NUM_FRAMES = 40  # of a segment, as in the mazes
+NUM_BACKUPS = 30  # of the distance, to what is far
+NUM_PROBES = 2000  # places at which neighbours are looked for
+ONE_WAY_SHARE = 0.15  # of the places that can be judged
+LEAST_EVIDENCE = 8  # recordings that pass a place one way before none the other way means anything
+LEAST_JUDGED = 0.2  # of the probes
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """What a proposal is derived from."""
+
+    episodes: Episodes
+
+    @cached_property
+    def xy(self) -> FloatArray:
+        """[E, T, 2] places."""
+        return self.episodes.xy.astype(np.float64)
+
+    @cached_property
+    def step(self) -> float:
+        """Median length of a step, standing still and jumps left out."""
+        lengths = self.episodes.step_lengths
+        is_moving = (lengths > 0.1 * np.quantile(lengths, 0.9)) & (lengths <= self.jump)
+        if not is_moving.any():
+            raise BadDataset("the recordings hardly move; a preset needs motion")
+        return float(np.median(lengths[is_moving]))
+
+    @property
+    def jump(self) -> float:
+        """Length beyond which a step is a jump."""
+        return self.episodes.jump
+
+    @cached_property
+    def jump_share(self) -> float:
+        """Share of episodes that jump."""
+        return float((self.episodes.step_lengths > self.jump).any(axis=1).mean())
+
+    @cached_property
+    def diagonal(self) -> float:
+        """Of the box around all places."""
+        return float(np.linalg.norm(np.ptp(self.xy.reshape(-1, 2), axis=0)))
+
+    @property
+    def stride(self) -> int:
+        """Steps per frame, so that an episode has at most `NUM_FRAMES` frames."""
+        return max(1, math.ceil((self.episodes.num_steps - 1) / NUM_FRAMES))
+
+    @property
+    def horizon(self) -> int:
+        """Frames per segment, in whole tokens."""
+        num_tokens = (self.episodes.num_steps - 1) // self.stride // FRAMES_PER_TOKEN
+        if num_tokens == 0:
+            raise BadDataset(
+                f"episodes of {self.episodes.num_steps} rows are too short; "
+                f"{FRAMES_PER_TOKEN + 1} are the least that a denoiser can learn from"
+            )
+        return FRAMES_PER_TOKEN * num_tokens
+
+    @property
+    def span(self) -> int:
+        """Steps per segment."""
+        return self.stride * self.horizon
+
+    @cached_property
+    def reach(self) -> float:
+        """Median straight distance that a recording covers in `span` steps, jumping ones left out."""
+        walks = self.xy[~(self.episodes.step_lengths > self.jump).any(axis=1)]
+        walks = walks if len(walks) else self.xy
+        return float(np.median(np.linalg.norm(walks[:, self.span] - walks[:, 0], axis=-1)))
+
+    @cached_property
+    def spacing(self) -> float:
+        """How far nine hundred and ninety of a thousand places are, at most, from another recording."""
+        probes = self._probes(np.ones(len(self._places), dtype=bool))
+        gaps, rows = self._tree.query(self._places[probes], k=min(400, len(self._places)))
+        is_other = self._recording[rows] != self._recording[probes][:, None]
+        nearest = np.where(is_other, gaps, np.inf).min(axis=1)
+        return float(np.quantile(np.where(np.isfinite(nearest), nearest, gaps[:, -1]), 0.99))
+
+    @property
+    def bandwidth(self) -> float:
+        """Of the density: neighbouring rows and neighbouring recordings must blend, on a table that fits."""
+        return max(0.75 * self.step, 1.5 * self.spacing, self.diagonal / 1000)
+
+    @cached_property
+    def room(self) -> float:
+        """Distance to the edge of the support that three quarters of all places keep."""
+        params = DensityParams(bandwidth=self.bandwidth, cell=self.bandwidth / 3)
+        density = fit_density(self.xy, params, self.jump)
+        margin = density.margin(self._places[:: max(1, len(self._places) // 50_000)])
+        return max(float(np.quantile(margin, 0.25)), self.bandwidth / 3)
+
+    @cached_property
+    def one_way(self) -> tuple[float, float]:
+        """Share of places passed in one direction only, and the share of places that can be judged.
+
+        A place is judged where at least `LEAST_EVIDENCE` passages by other recordings go one way.
+        """
+        heading, is_usable = self._headings
+        found = [self._passages(row, heading, is_usable) for row in self._probes(is_usable)]
+        counts = np.array(found).reshape(-1, 2)
+        is_judged = counts[:, 0] >= LEAST_EVIDENCE
+        if not is_judged.any():
+            return 0.0, 0.0
+        return float((counts[is_judged, 1] == 0).mean()), float(is_judged.mean())
+
+    @property
+    def is_one_way(self) -> bool:
+        """Whether going back over a way is a detour; if unsure, it is."""
+        one_way, judged = self.one_way
+        return one_way >= ONE_WAY_SHARE or judged < LEAST_JUDGED
+
+    @property
+    def has_luck(self) -> bool:
+        """Whether recordings jump."""
+        return self.jump_share >= 0.01
+
+    @property
+    def is_reversible(self) -> bool:
+        """Whether any recorded motion could have been made backward."""
+        return not (self.is_one_way or self.has_luck)
+
+    @property
+    def far(self) -> float:
+        """Steps that count as far: about half of what crossing the world takes, all of it where one-way."""
+        return 0.6 * self.diagonal / self.step * (2.0 if self.is_one_way else 1.0)
+
+    @property
+    def num_actions(self) -> int:
+        """Numbers per recorded action."""
+        return int(self.episodes.actions.shape[2])
+
+    @property
+    def has_moves_for_actions(self) -> bool:
+        """Whether what was moved may stand in for the action: always, except where jumps make it luck."""
+        return not (self.has_luck and self.episodes.has_actions)
+
+    @property
+    def backup(self) -> int:
+        """Steps per backup of the distance; a recorded action says nothing about more than its own step."""
+        return max(1, round(self.far / NUM_BACKUPS)) if self.has_moves_for_actions else 1
+
+    @cached_property
+    def _headings(self) -> tuple[FloatArray, BoolArray]:
+        """[N, 2] unit direction in which every row moves over one frame, and [N] whether it really does."""
+        ahead = np.zeros(self.xy.shape)
+        ahead[:, : -self.stride] = self.xy[:, self.stride :] - self.xy[:, : -self.stride]
+        length = np.linalg.norm(ahead, axis=-1).reshape(-1)
+        usual = self.stride * self.step
+        is_moving = (length > 0.5 * usual) & (length <= 2.0 * usual)
+        return ahead.reshape(-1, 2) / np.maximum(length, 1e-9)[:, None], is_moving
+
+    @cached_property
+    def _places(self) -> FloatArray:
+        return self.xy.reshape(-1, 2)
+
+    @cached_property
+    def _tree(self) -> cKDTree:
+        return cKDTree(self._places)
+
+    @cached_property
+    def _recording(self) -> IntArray:
+        recording = self.episodes.recording
+        owner = np.arange(len(self.episodes)) if recording is None else recording
+        return np.repeat(owner, self.episodes.num_steps)
+
+    def _probes(self, is_usable: BoolArray) -> IntArray:
+        """Rows spread evenly over the usable ones."""
+        rows = np.flatnonzero(is_usable)
+        chosen: IntArray = rows[np.linspace(0, len(rows) - 1, min(NUM_PROBES, len(rows))).astype(int)]
+        return chosen
+
+    def _passages(self, row: int, heading: FloatArray, is_usable: BoolArray) -> tuple[int, int]:
+        """Other recordings that pass near a row in its direction, and against it."""
+        near: IntArray = np.array(self._tree.query_ball_point(self._places[row], 2.0 * self.bandwidth))
+        near = near[is_usable[near] & (self._recording[near] != self._recording[row])]
+        agreement = heading[near] @ heading[row]
+        same, against = (self._recording[near[mask]] for mask in (agreement > 0.5, agreement < -0.5))
+        return len(np.unique(same)), len(np.unique(against))

@@ -1,0 +1,77 @@
+"""Learning the models of a preset from recordings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import torch
+
+from chronoforest.data.episodes import load_split
+from chronoforest.models.cards import write_card
+from chronoforest.models.fit import FITS
+from chronoforest.models.runs import Figures, Recordings, TrainingRun
+from chronoforest.models.store import KINDS, distance_file, model_path
+from chronoforest.models.train import Progress, pick_device
+from chronoforest.presets.named import RUNS, Preset, get_preset
+from chronoforest.presets.options import TrainOptions
+
+
+@dataclass(frozen=True)
+class TrainedModel:
+    """A model that is learned and written: its kind, its file, and how good it turned out."""
+
+    kind: str
+    path: Path
+    figures: Figures
+
+
+def train_preset(
+    options: TrainOptions,
+    kinds: Sequence[str] = KINDS,
+    on_progress: Callable[[str, Progress], None] | None = None,
+) -> Iterator[TrainedModel]:
+    """Learn models of a preset one after the other; yields each when it is written, with a new card.
+
+    Of several kinds the tracker is left out where no actions were recorded. Every model is saved while it
+    trains; stopped, the same options with `resume` go on. on_progress: called with a kind and its progress
+    about once a second.
+    """
+    preset = get_preset(options.preset)
+    device = pick_device(options.device)
+    if options.quick:
+        torch.set_num_threads(1)  # small products gain little from two, and two on busy cores are far slower
+    recordings = Recordings(*load_split(_dataset(options, preset)))
+    models = preset.models.quick() if options.quick else preset.models
+    if options.tracker is not None:
+        models = models.with_tracker(options.tracker)
+    params = models.with_distance(options.distance).with_training(
+        num_steps=options.steps, batch=options.batch, learning_rate=options.learning_rate
+    )
+    for kind in kinds:
+        if kind == "tracker" and len(kinds) > 1 and not recordings.train.has_actions:
+            continue
+        run = TrainingRun(
+            options.out or RUNS / preset.name,
+            preset.name,
+            device,
+            options.resume,
+            options.init,
+            options.command(kind),
+            partial(on_progress, kind) if on_progress is not None else None,
+            {"tracker": preset.tracker_file(options.tracker), "distance": distance_file(options.distance)},
+            options.seed,
+            options.checkpoint_seconds,
+        )
+        figures = FITS[kind](recordings, params, run)
+        write_card(run.folder)
+        yield TrainedModel(kind, model_path(run.folder, run.file(kind)), figures)
+
+
+def _dataset(options: TrainOptions, preset: Preset) -> Path:
+    """The file to train on."""
+    if options.data is None:
+        return preset.recordings
+    return options.data if options.data.suffix == ".npz" else options.data / f"{preset.name}.npz"

@@ -1,0 +1,80 @@
+import json
+from dataclasses import replace
+
+import pytest
+
+from benchmarks import registry
+from benchmarks.__main__ import main
+from chronoforest import cli
+from chronoforest.bench.run import run_cases
+from chronoforest.bench.suite import Request
+
+
+def test_a_dry_run_lists_trials_and_time_and_writes_nothing(tmp_path, capsys):
+    out = tmp_path / "paper"
+    few = ["--repeats", "1", "--episodes", "1"]
+    assert main(["run", "--dry-run", *few, "--out", str(out), "--data", str(tmp_path)]) == 0
+    told = capsys.readouterr().out
+    for name in registry.SUITES:
+        assert f"{name}: " in told
+    assert "15 trials, 0 kept; 12.0 s each, 3 min 0 s left" in told
+    assert f"left out: no {tmp_path / 'antmaze-giant-stitch-v0.npz'}" in told
+    assert "in all, 1 at a time" in told
+    assert not out.exists()
+
+
+def test_a_suite_runs_reports_and_is_kept(tmp_path, capsys, monkeypatch):
+    cheap = registry.SUITES["calibration"]
+    point = [case for case in cheap.cases(Request()) if case.preset.startswith("point")]
+    monkeypatch.setitem(registry.SUITES, "calibration", replace(cheap, cases=lambda request: point))
+    command = ["run", "--only", "calibration", "--out", str(tmp_path)]
+    assert main(command) == 0
+    assert "1 trials of suite calibration" in capsys.readouterr().out
+    assert main([*command, "--dry-run"]) == 0
+    assert "1 trials, 1 kept" in capsys.readouterr().out
+    line = json.loads((tmp_path / "calibration.jsonl").read_text())
+    assert (line["case"]["suite"], line["origin"]["device"]) == ("calibration", "cpu")
+    assert json.loads((tmp_path / "config.json").read_text())["commands"][0].startswith(
+        "python -m benchmarks "
+    )
+    for written in (main, cli.main):
+        assert written(["report", str(tmp_path)]) == 0
+        assert "index.html" in capsys.readouterr().out
+        page = (tmp_path / "report" / "index.html").read_text()
+        assert "paper 0.00164" in page
+        assert f"on cpu, weights {line['origin']['weights']}" in page
+
+
+def test_records_of_the_protocol_are_not_taken_for_the_paper_s(tmp_path):
+    stitch = registry.SUITES["stitch"]
+    case = next(case for case in stitch.cases(Request(1, 1)) if "medium" in case.preset)
+    refused = replace(stitch, load=lambda choice: None, run=lambda case, _: refuse(case))
+    run_cases(refused, [case], tmp_path)
+    assert cli.main(["report", str(tmp_path)]) == 0
+    assert "# Tables of the benchmark" in (tmp_path / "report" / "report.md").read_text()
+    assert cli.main(["report", str(tmp_path), "--suites", "benchmarks.contents"]) == 0
+    assert "# The paper's tables" in (tmp_path / "report" / "report.md").read_text()
+
+
+def refuse(case):
+    from chronoforest.bench.trials import Trial
+
+    return Trial(case, plan=None, refusal="not today")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--only", "nothing"], "unknown suite 'nothing'"),
+        (["--episodes", "0"], "episodes must be at least 1"),
+    ],
+)
+def test_bad_requests_are_one_line(options, message, capsys, tmp_path):
+    assert main(["run", *options, "--out", str(tmp_path)]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_help_lists_both_commands(capsys):
+    assert main(["--help"]) == 0
+    told = capsys.readouterr().out
+    assert all(text in told for text in ("usage: python -m benchmarks COMMAND", "run", "report"))

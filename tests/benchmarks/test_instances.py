@@ -1,0 +1,116 @@
+import json
+from collections import Counter
+from itertools import permutations
+
+import numpy as np
+import pytest
+from fake_planner import StraightDistance
+
+from benchmarks import instances
+from chronoforest.bench.references import bfs_matrix
+from chronoforest.envs.mazes import cell_of, maze
+from chronoforest.errors import BadResult, CannotWrite, InvalidParameter
+from chronoforest.routing.solver import best_two_costs, solve_exact
+
+GIANT = "antmaze-giant-stitch-v0"
+SET = instances.instance_set(GIANT, "own")
+
+
+def test_the_giant_maze_has_the_86_cells_of_the_paper():
+    assert len(maze("giant").free_cells) == 86
+
+
+def test_every_task_and_every_pair_has_two_groups_in_each_bin():
+    counts = Counter((one.tasks, one.margin) for one in SET.instances)
+    assert set(counts.values()) == {2}
+    assert len(counts) == (5 + 10) * 3
+    assert SET.seed == 42
+
+
+def test_waypoints_are_other_cells_than_the_ends():
+    for one in SET.instances:
+        cells = [tuple(cell) for cell in cell_of(one.problem(maze("giant")).anchors)]
+        ends = {tuple(end) for task in one.tasks for end in maze("giant").tasks[task - 1]}
+        assert set(cells) - ends == set(cells[len(one.tasks) : -len(one.tasks)])
+        assert len(one.waypoints) == 3
+
+
+def test_gaps_are_those_of_the_grid_and_fall_from_bin_to_bin():
+    for one in SET.instances[::7]:
+        problem = one.problem(maze("giant"))
+        best, second = best_two_costs(bfs_matrix(maze("giant"), problem.anchors), problem)
+        assert one.gap == pytest.approx((second - best) / best, abs=1e-6)
+    for team in {one.tasks for one in SET.instances}:
+        gaps = {
+            m: [o.gap for o in SET.instances if (o.tasks, o.margin) == (team, m)] for m in instances.MARGINS
+        }
+        assert min(gaps["high"]) >= max(gaps["medium"])
+        assert min(gaps["medium"]) >= max(gaps["low"])
+
+
+def test_the_raw_order_is_not_a_best_one(tmp_path):
+    (tmp_path / "weights").write_text("any")
+    made = instances.build(GIANT, "straight", StraightDistance(), tmp_path / "weights")
+    for one in made.instances[::9]:
+        problem = one.problem(maze("giant"))
+        grid = bfs_matrix(maze("giant"), problem.anchors)
+        raw = solve_exact(StraightDistance().pairwise(problem.anchors, problem.anchors), problem)
+        assert raw.cost(grid) > solve_exact(grid, problem).cost(grid)
+    assert instances.build(GIANT, "straight", StraightDistance(), tmp_path / "weights") == made
+
+
+@pytest.mark.parametrize("num_agents", [1, 2, 3])
+def test_joint_costs_find_the_solver_s_optimum(num_agents):
+    rng = np.random.default_rng(num_agents)
+    matrix = rng.uniform(1, 9, (2 * num_agents + 3, 2 * num_agents + 3))
+    problem = instances.Problem(rng.random((num_agents, 2)), rng.random((num_agents, 2)), rng.random((3, 2)))
+    costs = instances.joint_costs(matrix, np.array([[0, 1, 2]]), num_agents)
+    best, second = best_two_costs(matrix, problem)
+    np.testing.assert_allclose(np.sort(costs[0])[:2], [best, second])
+
+
+def test_joint_routes_are_all_different_ways_to_share_the_waypoints():
+    assert instances.joint_routes(3, 1) == [(order,) for order in permutations(range(3))]
+    routes = instances.joint_routes(3, 2)
+    assert len(set(routes)) == len(routes) == 24
+
+
+def test_the_goal_of_task_3_steps_aside_for_the_start_of_task_1():
+    starts, goals = instances.agent_ends(maze("giant"), (1, 3))
+    assert np.linalg.norm(goals[1] - starts[0]) == pytest.approx(instances.APART)
+    alone = instances.agent_ends(maze("giant"), (3,))[1]
+    np.testing.assert_array_equal(alone, [[0.0, 0.0]])
+
+
+def test_without_mismatches_there_are_no_groups():
+    assert {len(rows) for rows in instances.margin_rows(np.zeros(0), np.random.default_rng(0)).values()} == {
+        0
+    }
+
+
+def test_sets_load_back(tmp_path):
+    instances.save([SET], tmp_path / "sets.json")
+    assert instances.load(tmp_path / "sets.json") == (SET,)
+    with pytest.raises(CannotWrite):
+        instances.save([SET], tmp_path / "nowhere" / "sets.json")
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"format": "other"}'])
+def test_other_files_are_refused(tmp_path, text):
+    (tmp_path / "sets.json").write_text(text)
+    with pytest.raises(BadResult, match=r"sets\.json"):
+        instances.load(tmp_path / "sets.json")
+
+
+def test_a_damaged_file_is_refused(tmp_path):
+    values = {"format": instances.FORMAT, "sets": [{"preset": GIANT}]}
+    (tmp_path / "sets.json").write_text(json.dumps(values))
+    with pytest.raises(BadResult, match="damaged"):
+        instances.load(tmp_path / "sets.json")
+
+
+def test_unknown_sets_and_instances_are_named():
+    with pytest.raises(InvalidParameter, match=f"available: {GIANT} with distance own"):
+        instances.instance_set(GIANT, "another")
+    with pytest.raises(InvalidParameter, match="no instance '9-high-0'"):
+        instances.find(GIANT, "own", "9-high-0")

@@ -1,0 +1,60 @@
+import numpy as np
+import pytest
+from fakes import SPEED, EuclideanDistance, FakeModels, make_planner
+
+from benchmarks import probes
+from benchmarks.probes import Growth
+from chronoforest.bench.references import geodesic_matrix
+from chronoforest.envs.mazes import maze
+from chronoforest.types import Problem
+
+GIANT = maze("giant")
+PROBLEM = Problem([[1.0, 1.0]], [[19.0, 19.0]], [[1.0, 19.0]])
+
+
+@pytest.fixture(scope="module")
+def growth():
+    watched = Growth()
+    make_planner().plan(PROBLEM, memory=watched, on_round=watched.on_round)
+    return watched
+
+
+def test_a_search_is_watched_from_its_roots_to_its_end(growth):
+    assert growth.sizes[0] == [1, 1, 1]
+    assert growth.sizes[-1] == [tree.num_nodes for tree in growth.forest.trees]
+    assert (np.diff(growth.sizes, axis=0) >= 0).all()
+
+
+def test_every_node_is_scored_once_against_every_other_tree(growth):
+    measured = probes.measure_probes(growth, FakeModels(), GIANT)
+    assert len(measured["rows"]) == 2 * sum(growth.sizes[-1])
+    assert [depth for depth, *_ in measured["rows"]].count(0) == 6
+    assert measured["alpha"] == FakeModels().calibration.alpha
+
+
+def test_a_straight_clock_is_exact_where_no_wall_is_in_between(growth):
+    rows = probes.measure_probes(growth, FakeModels(), GIANT)["rows"]
+    ratios = [left / gap for _, gap, left in rows if left is not None and gap > 30.0]
+    assert min(ratios) == pytest.approx(SPEED, rel=0.05)
+
+
+def test_nothing_is_measured_where_no_forest_was_grown():
+    assert probes.measure_probes(Growth(), FakeModels(), GIANT) == {}
+
+
+def test_residuals_are_straight_around_walls_or_unknown():
+    source = np.array([[0.0, 0.0], [0.0, 0.0], [0.0, 0.0]])
+    target = np.array([[0.3, 1.9], [8.0, 0.0], [4.0, 0.0]])
+    beside, around, inside = probes.residuals(GIANT, source, target)
+    assert beside == pytest.approx(np.hypot(0.3, 1.9))
+    assert around == pytest.approx(geodesic_matrix(GIANT, [source[1], target[1]])[0, 1])
+    assert around > 8.0
+    assert np.isinf(inside)
+
+
+def test_a_step_has_the_units_of_the_distance_over_short_ways():
+    assert probes.unit_scale(EuclideanDistance(), GIANT) == pytest.approx(SPEED, rel=0.25)
+
+
+def test_depths_count_segments():
+    assert probes.depths(np.array([-1, 0, 0, 1, 3])).tolist() == [0, 1, 1, 2, 3]

@@ -1,0 +1,71 @@
+import base64
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from fakes import BLOCK, FakeModels, SquareDensity
+
+from chronoforest.envs.mazes import maze
+from chronoforest.planning.variants import VARIANTS
+from chronoforest.types import Problem
+from chronoforest.view.world import SUMMARIES, ServedPreset, density_grid, example
+
+MODELS = FakeModels(density=SquareDensity(BLOCK))
+
+
+def picture(grid):
+    values = np.frombuffer(base64.b64decode(grid["values"]), dtype=np.uint8)
+    return values.reshape(grid["ny"], grid["nx"])
+
+
+def test_the_picture_is_zero_exactly_where_nobody_went():
+    shown = picture(density_grid(MODELS))
+    assert np.array_equal(shown[::-1].T > 0, MODELS.support.mask)
+
+
+def test_the_picture_is_darker_where_recordings_are_dense():
+    shown = picture(density_grid(MODELS))[::-1].T
+    support = MODELS.support
+    column, row = np.round((np.array([[3.0, 3.0], [0.5, 3.0]]) - support.origin) / support.cell).astype(int).T
+    assert shown[column[0], row[0]] > shown[column[1], row[1]] > 0
+
+
+def test_the_example_is_a_problem_with_room_around_every_anchor():
+    places = example(MODELS)
+    problem = Problem(places["starts"], places["goals"], places["waypoints"])
+    assert problem.num_agents == 2
+    assert (MODELS.density.margin(problem.anchors) > 0.5).all()
+
+
+def served(name):
+    """A preset of that name whose models are fakes."""
+    return ServedPreset(
+        {"default": SimpleNamespace(name=name, models=FakeModels(density=SquareDensity(BLOCK)))}
+    )
+
+
+def test_a_world_of_ones_own_has_no_walls_and_no_walk_and_says_why():
+    world = served("my-yard").describe()
+    assert world["walls"]["centres"] == []
+    assert "no environment" in world["why_no_walk"]
+
+
+def test_a_known_maze_has_its_walls_and_can_be_walked_with_a_tracker():
+    giant = served("pointmaze-giant-stitch-v0")
+    assert giant.describe()["walls"]["centres"] == maze("giant").wall_centres.tolist()
+    assert "no tracker" in giant.why_no_walk
+    giant.models.tracker = lambda observation, subgoal: subgoal
+    assert giant.why_no_walk is None
+
+
+def test_every_variant_that_needs_no_order_is_offered():
+    offered = served("x").describe()["variants"]
+    assert [variant["name"] for variant in offered] == [n for n, v in VARIANTS.items() if not v.needs_order]
+    assert {variant["name"] for variant in offered if variant["summary"]} == set(SUMMARIES)
+    assert set(SUMMARIES) <= set(VARIANTS)
+
+
+@pytest.mark.parametrize("limit", [10, 17])
+def test_a_large_picture_is_thinned(monkeypatch, limit):
+    monkeypatch.setattr("chronoforest.view.world.LONGEST_SIDE", limit)
+    assert max(picture(density_grid(MODELS)).shape) <= limit
