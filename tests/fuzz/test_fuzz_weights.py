@@ -23,7 +23,7 @@ FITTED = CALIBRATION.to_dict()
 
 def stored(folder):
     """Four untrained models in a folder; the tensors and card of each by kind."""
-    density = fit_density(make_episodes().xy.astype(float), DensityParams(cell=1.0))
+    density = fit_density(make_episodes().xy.astype(float), DensityParams(cell=1.0), jump=1.5)
     distance = {**asdict(DISTANCE), "is_directed": False}
     actor = get_tracker(TRACKER.name).actor(TRACKER, SCALING)
     written = {

@@ -34,9 +34,10 @@ from chronoforest.routing.budget import linkable_pairs
 from chronoforest.routing.challenge import ChallengeParams
 from chronoforest.routing.solver import solve_exact
 from chronoforest.search.expand import SearchParams
+from chronoforest.search.landmarks import scatter
 from chronoforest.search.memory import ForestMemory
 from chronoforest.search.tree import plant
-from chronoforest.types import Pair, Problem, WorldParams
+from chronoforest.types import JointRoute, Pair, Problem, RoundStats, WorldParams
 
 WORLDS = {"open": None, "block": BLOCK}
 SIZES = [(m, k) for m in (1, 2, 3) for k in range(5)]
@@ -531,3 +532,109 @@ def test_a_seed_is_a_whole_number(seed):
 def test_a_criterion_that_would_never_stop_or_makes_no_sense_is_refused(stop, value):
     with pytest.raises(InvalidParameter, match="got"):
         stop(value)
+
+
+@pytest.mark.parametrize("edge", [{"max_rounds": 1}, {"landmark_spacing": 0.0}, {"landmark_spacing": 1.0}])
+def test_the_ends_of_the_ranges_are_allowed(edge):
+    PlannerParams(**edge)
+
+
+def after(*num_expanded, seconds=1.0):
+    """Rounds with these counts of promoted leaves; each takes a second."""
+    route = JointRoute(((0, 1),))
+    return [
+        RoundStats(index, route, 1.0, (), (), count, 0, seconds * (index + 1))
+        for index, count in enumerate(num_expanded)
+    ]
+
+
+def test_rounds_and_seconds_are_spent_when_they_are_reached():
+    assert [MaxRounds(2)(after(*range(count))) for count in range(4)] == [False, False, True, True]
+    assert [MaxSeconds(2.0)(after(*range(count))) for count in range(4)] == [False, False, True, True]
+
+
+def test_expansions_are_spent_when_they_are_reached_or_none_came_for_long():
+    stop = MaxExpansions(5, patience=2)
+    assert [stop(after(*counts)) for counts in ((), (4,), (1, 5), (1, 6), (6, 1))] == [
+        False,
+        False,
+        True,
+        True,
+        False,
+    ]
+    assert [
+        stop(after(*counts)) for counts in ((0, 0), (0, 0, 0), (3, 4, 4), (3, 4, 4, 4), (4, 4, 4, 3))
+    ] == [
+        False,
+        True,
+        False,
+        True,
+        False,
+    ]
+
+
+@pytest.mark.parametrize(("size", "num_rounds"), [((1, 0), 4), ((1, 2), 10), ((2, 1), 10)])
+def test_every_leg_beyond_the_first_adds_rounds(size, num_rounds):
+    """Every sample leaves the support, so that only the budget ends the search."""
+    models = FakeModels(sampler=StraightSampler(longest=100.0, shortest=100.0))
+    planner = Planner(models, PlannerParams(max_rounds=4, rounds_per_leg=3))
+    assert planner.plan(scattered_problem(*size)).num_rounds == num_rounds
+
+
+def test_an_anchor_at_the_tolerance_is_refused():
+    planner = make_planner(anchor_tolerance=0.5)
+    planner.check(Problem(starts=[[3.0, 10.0]], goals=[[17.0, -0.4375]]))
+    with pytest.raises(InvalidProblem, match="G1"):
+        planner.check(Problem(starts=[[3.0, 10.0]], goals=[[17.0, -0.5]]))
+
+
+def test_a_snapshot_is_taken_before_the_first_round_and_after_every_one():
+    seen = []
+    result = make_planner(BLOCK).plan(scattered_problem(1, 2, BLOCK), on_snapshot=seen.append)
+    first, *later = seen
+    assert first.stats.round_index == -1
+    assert (first.stats.pairs, first.paths, first.meetings) == ((), {}, {})
+    assert [snapshot.stats for snapshot in later] == list(result.rounds)
+    for snapshot in later:
+        assert set(snapshot.paths) == set(snapshot.stats.accepted)
+        for leg, path in snapshot.paths.items():
+            np.testing.assert_allclose(path[[0, -1]], result.problem.anchors[[leg.source, leg.target]])
+
+
+def test_meetings_of_a_result_lie_where_a_source_tree_touches():
+    problem = scattered_problem(1, 2, BLOCK)
+    search = searched(make_planner(BLOCK), problem)
+    result = search.result("fake", "online", 0)
+    met = search.chained(search.bridges.met_cost)
+    links = met.links_of(sorted(search.accepted))
+    assert result.meetings.shape == (len(links), 2)
+    for link, place in zip(links, result.meetings, strict=True):
+        frames = search.forest.outgoing[link.source].frame_state
+        np.testing.assert_array_equal(frames[search.bridges.meetings[link].source_frame], place)
+
+
+def test_a_plan_without_meetings_lists_no_place():
+    result = make_planner().plan(ROUND_THE_BLOCK, stop=MaxRounds(0))
+    assert result.meetings.shape == (0, 2)
+
+
+def test_variants_change_what_they_say():
+    params = PlannerParams()
+    single = VARIANTS["single"].adapt(params).search.junction
+    assert (single.num_samples, single.scales) == (1, params.search.junction.scales[:1])
+    directed = windy_planner().params
+    assert not directed.is_reversible
+    assert VARIANTS["reversed-trees"].adapt(directed).is_reversible
+    assert VARIANTS["no-uncertainty"].adapt(params).search.uncertainty_weight == 0.0
+
+
+def test_landmarks_lie_a_share_of_the_trusted_way_apart():
+    """Within the calibration's window of 50 steps one walks 5 units, of which 0.2 is 1."""
+    planner = make_planner(landmark_spacing=0.2)
+    landmarks = planner.prepared("online").models.distance.codes
+    np.testing.assert_array_equal(landmarks, scatter(planner.models.support, 1.0))
+
+
+def test_the_longest_hop_is_what_is_covered_between_two_frames():
+    planner = make_planner()
+    assert planner.prepared("online").models.largest_hop == SPEED * planner.models.sampler.stride

@@ -118,7 +118,7 @@ def test_up_to_the_limit_and_at_it_the_answer_is_right_to_the_last_digit() -> No
     cost = np.full((4, 4), 100.0)
     cost[0, 2] -= 1e-7
     previous = JointRoute(((0, 1, 2, 3),))
-    routes = [AutoSolver(SolverParams(max_exact=limit))(cost, problem, previous) for limit in (1, 2, 3)]
+    routes = [AutoSolver(max_exact=limit)(cost, problem, previous) for limit in (1, 2, 3)]
     assert [route == previous for route in routes] == [True, False, False]
 
 
@@ -133,11 +133,10 @@ def test_twelve_waypoints_in_a_row_are_solved_exactly() -> None:
 def test_pyvrp_goes_on_from_the_previous_route() -> None:
     """Two visits of a good route are swapped; a single iteration from there repairs it."""
     problem, cost = instance(11, 1, 60, True)
-    good = solve_pyvrp(cost, problem, None, SolverParams(num_iterations=300)).orders[0]
+    good = solve_pyvrp(cost, problem, None, 300).orders[0]
     swapped = JointRoute(((*good[:30], good[31], good[30], *good[32:]),))
-    one = SolverParams(num_iterations=1)
-    assert solve_pyvrp(cost, problem, None, one).cost(cost) > swapped.cost(cost)
-    assert solve_pyvrp(cost, problem, swapped, one).cost(cost) < swapped.cost(cost)
+    assert solve_pyvrp(cost, problem, None, 1).cost(cost) > swapped.cost(cost)
+    assert solve_pyvrp(cost, problem, swapped, 1).cost(cost) < swapped.cost(cost)
 
 
 @pytest.mark.parametrize("max_exact", [0, 10])
@@ -145,7 +144,7 @@ def test_the_longest_possible_way_is_preferred_to_one_unreachable_leg(max_exact:
     problem = make_problem(1, 2)
     cost = np.full((4, 4), 1000.0)
     cost[0, 2], cost[2, 1], cost[1, 3] = 0.0, np.inf, 0.0
-    solver = AutoSolver(SolverParams(max_exact=max_exact, num_iterations=50))
+    solver = AutoSolver(max_exact=max_exact, num_iterations=50)
     assert solver(cost, problem, None).orders == ((0, 1, 2, 3),)
 
 
@@ -211,7 +210,7 @@ def test_too_many_waypoints_for_the_exact_solver_names_the_alternative() -> None
 
 @pytest.mark.parametrize("values", [{"max_exact": 0}, {"max_exact": 12}, {"num_iterations": 1}, {"seed": 0}])
 def test_the_ends_of_the_ranges_are_allowed(values: dict[str, int]) -> None:
-    SolverParams(**values)
+    AutoSolver(**values)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from fakes import BLOCK, CALIBRATION, FakeModels, SquareDensity, WindDistance, s
 
 from chronoforest.errors import InvalidParameter
 from chronoforest.search.expand import SearchParams, expand, revisit, root_leaves
-from chronoforest.search.junction import JunctionParams
+from chronoforest.search.junction import EXEC_SCALE, JunctionParams
 from chronoforest.search.scoring import bridge_cost
 from chronoforest.search.tree import plant
 from chronoforest.types import Pair, Problem, Witness
@@ -290,8 +290,7 @@ def test_parameters_at_the_edge_are_taken():
 
 
 def test_the_meeting_radius_counts_steps_that_the_executor_takes_for_one():
-    params = SearchParams(meeting_radius=1.5, junction=JunctionParams(exec_scale=0.25))
-    assert params.meeting_steps == 6.0
+    assert SearchParams(meeting_radius=1.5).meeting_steps == pytest.approx(1.5 / EXEC_SCALE)
 
 
 def test_every_frame_of_a_grown_forest_is_supported():

@@ -198,11 +198,11 @@ def test_parameters_out_of_range_are_refused(broken):
         JunctionParams(**broken)
 
 
-def test_one_unguided_sample_in_one_try_is_enough_to_ask_for():
+def test_one_unguided_sample_is_enough_to_ask_for():
     tree = tree_at(3.0, 3.0)
-    few = JunctionParams(num_samples=1, scales=(0.0,), num_tries=1)
-    (query,) = looked_ahead([Leaf(tree, 0, np.array([[9.0, 3.0]]))], params=few).queries
-    assert query.guidance.tolist() == [0.0]
+    few = JunctionParams(num_samples=1, scales=(0.0,))
+    queries = looked_ahead([Leaf(tree, 0, np.array([[9.0, 3.0]]))], params=few).queries
+    assert queries[0].guidance.tolist() == [0.0]
 
 
 class Given:

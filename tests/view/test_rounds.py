@@ -3,6 +3,7 @@ import json
 import numpy as np
 from fakes import make_planner, scattered_problem
 
+from chronoforest.types import WorldParams
 from chronoforest.view.rounds import RoundEncoder, flat
 
 
@@ -33,7 +34,7 @@ def test_every_segment_is_sent_once():
 
 
 def test_a_directed_world_sends_both_trees_of_a_waypoint():
-    snapshots, result = snapshots_of(scattered_problem(1, 2), is_reversible=False)
+    snapshots, result = snapshots_of(scattered_problem(1, 2), world=WorldParams(is_reversible=False))
     encoder = RoundEncoder()
     sent = [segment for snapshot in snapshots for segment in encoder.encode(snapshot)["trees"]]
     assert len(sent) == sum(len(tree.segments) for tree in result.trees)
@@ -62,7 +63,7 @@ def test_meetings_and_paths_are_sent_when_they_change_and_add_up_to_the_last_sta
 
 
 def test_a_round_is_strict_json_even_where_no_bridge_can_exist():
-    snapshots, _ = snapshots_of(scattered_problem(1, 1), is_reversible=False)
+    snapshots, _ = snapshots_of(scattered_problem(1, 1), world=WorldParams(is_reversible=False))
     told = RoundEncoder().encode(snapshots[0])
     assert np.isinf(snapshots[0].bridge_cost).any()
     assert any(value is None for row in told["matrix"] for value in row)

@@ -33,7 +33,6 @@ from chronoforest.types import FloatArray
 EPISODE_STEPS = 201
 CHUNK_EPISODES = 50
 SPLITS = ("train", "val")
-DRAW_STREAM, ENV_STREAM = 0, 1
 
 Arrays = dict[str, NDArray[Any]]
 Progress = Callable[[int, int], None]

@@ -1,0 +1,175 @@
+"""Shortening against every way there is, on paths short enough to try them all."""
+
+from __future__ import annotations
+
+from itertools import combinations, pairwise, product
+
+import numpy as np
+import pytest
+from fakes import BLOCK, SPEED, EuclideanDistance, SquareDensity
+
+from chronoforest.errors import InvalidParameter
+from chronoforest.planning.shortening import (
+    CROWDING,
+    SLACK,
+    AssemblyParams,
+    cut_corners,
+    resample,
+    settle,
+    travel_time,
+)
+
+PARAMS = AssemblyParams()
+DISTANCE = EuclideanDistance()
+
+
+def unit_price(room, params=PARAMS):
+    """1 with enough room, 1 + CROWDING at the edge, in between in proportion."""
+    return 1.0 + CROWDING * np.clip(1.0 - room / params.keep_margin, 0.0, None)
+
+
+def test_resampling_puts_points_evenly_along_the_polyline():
+    path = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]])
+    expected = [[0.0, 0.0], [0.5, 0.0], [1.0, 0.0], [1.0, 0.5], [1.0, 1.0]]
+    np.testing.assert_allclose(resample(path, 0.5), expected)
+    assert len(resample(path, 0.49)) == 6
+
+
+def test_a_path_shorter_than_the_spacing_keeps_just_its_ends():
+    path = np.array([[0.0, 0.0], [0.1, 0.0], [0.2, 0.0]])
+    np.testing.assert_allclose(resample(path, 5.0), path[[0, -1]])
+
+
+def test_travel_time_is_counted_over_hops_and_so_cuts_the_corners_between_them():
+    corner = np.array([[0.0, 0.0], [4.0, 0.0], [4.0, 4.0]])
+    assert travel_time(corner, DISTANCE, AssemblyParams(timing_hop=4.0)) == pytest.approx(8.0 / SPEED)
+    assert travel_time(corner, DISTANCE, AssemblyParams(timing_hop=8.0)) == pytest.approx(32**0.5 / SPEED)
+
+
+class Clock(EuclideanDistance):
+    """Where x is beyond 5, everything takes three times as long."""
+
+    def between(self, source, target):
+        slow = np.maximum(source[..., 0], target[..., 0]) > 5.0
+        return super().between(source, target) * np.where(slow, 3.0, 1.0)
+
+
+def chord_price(path, first, last, density, distance, params):
+    """What the chord between two points of a path costs; infinite where it may not be taken."""
+    start, end = path[first], path[last]
+    length = np.linalg.norm(end - start)
+    num_places = max(3, int(params.longest_cut / (1.6 * params.spacing)))
+    room = density.margin(np.linspace(start, end, num_places))
+    price = length * unit_price(room, params).mean()
+    if last == first + 1:
+        return price
+    needed = min(density.margin(path[first : last + 1]).min(), params.edge)
+    clock = sum(distance.between(a, b) for a, b in pairwise(path[first : last + 1]))
+    is_allowed = (
+        length <= params.longest_cut
+        and room.min() >= needed - 1e-6
+        and distance.between(start, end) <= SLACK * clock
+    )
+    return price if is_allowed else np.inf
+
+
+def cheapest_by_trying_all(path, density, distance, params):
+    inner = range(1, len(path) - 1)
+    ways = [
+        (0, *some, len(path) - 1) for count in range(len(path) - 1) for some in combinations(inner, count)
+    ]
+    return min(
+        ways,
+        key=lambda way: sum(chord_price(path, a, b, density, distance, params) for a, b in pairwise(way)),
+    )
+
+
+@pytest.mark.parametrize("distance", [DISTANCE, Clock()], ids=["even", "slow beyond"])
+@pytest.mark.parametrize("longest_cut", [4.0, 16.0])
+@pytest.mark.parametrize("seed", range(6))
+def test_cut_corners_is_the_cheapest_of_all_ways_over_the_paths_points(seed, longest_cut, distance):
+    """A walk round the corner of the block, some of its points hardly inside the support."""
+    rng = np.random.default_rng(seed)
+    density, params = SquareDensity(BLOCK), AssemblyParams(longest_cut=longest_cut)
+    xs, ys = [5.0, 6.9, 6.5, 6.0, 8.0, 10.0, 12.0], [8.0, 10.0, 12.0, 14.0, 13.1, 14.0, 13.2]
+    corners = np.stack([xs, ys], axis=1)
+    path = corners + rng.uniform(-0.6, 0.6, corners.shape)
+    path[density.margin(path) <= 0] += [-0.7, 0.7]
+    chosen = cut_corners(path, density, distance, params)
+    best = cheapest_by_trying_all(path, density, distance, params)
+    np.testing.assert_array_equal(chosen, path[list(best)])
+
+
+@pytest.mark.parametrize(("longest_cut", "num_points"), [(2.0, 2), (1.9, 3)])
+def test_a_cut_may_be_as_long_as_the_longest(longest_cut, num_points):
+    path = np.array([[5.0, 5.0], [6.0, 6.0], [7.0, 5.0]])
+    params = AssemblyParams(longest_cut=longest_cut)
+    assert len(cut_corners(path, SquareDensity(), DISTANCE, params)) == num_points
+
+
+@pytest.mark.parametrize(("edge", "num_points"), [(0.4, 2), (0.5, 2), (0.6, 3)])
+def test_a_cut_leaves_the_room_that_every_cut_must_leave(edge, num_points):
+    """The chord runs half a unit above a block; the way over it keeps more."""
+    path = np.array([[5.0, 1.5], [6.5, 3.0], [8.0, 1.5]])
+    density = SquareDensity(((6.0, -1.0), (7.0, 1.0)))
+    params = AssemblyParams(edge=edge, keep_margin=0.1)
+    assert len(cut_corners(path, density, DISTANCE, params)) == num_points
+
+
+class OneLane(SquareDensity):
+    """Recordings moved east only."""
+
+    def follows(self, points, moves):
+        moves = np.broadcast_to(moves, np.shape(points))
+        return moves[..., 0] > 0
+
+
+def test_a_cut_against_the_lane_is_refused_and_the_path_itself_is_not():
+    """The path runs west: nobody was seen to, but it is what was found."""
+    east = np.array([[5.0, 5.0], [6.0, 5.1], [7.0, 5.0]])
+    assert len(cut_corners(east, OneLane(is_one_way=True), DISTANCE, PARAMS)) == 2
+    np.testing.assert_array_equal(
+        cut_corners(east[::-1], OneLane(is_one_way=True), DISTANCE, PARAMS), east[::-1]
+    )
+
+
+@pytest.mark.parametrize(("rise", "num_points"), [(0.9, 2), (1.2, 3)])
+def test_where_ways_are_one_way_a_cut_turns_by_no_more_than_45_degrees(rise, num_points):
+    path = np.array([[5.0, 5.0], [6.0, 5.0 + rise], [7.0, 5.0]])
+    assert len(cut_corners(path, OneLane(is_one_way=True), DISTANCE, PARAMS)) == num_points
+    assert len(cut_corners(path, SquareDensity(), DISTANCE, PARAMS)) == 2
+
+
+def settled_by_trying_all(path, density, params):
+    """Every inner point moved sideways by every offset of the tube; the cheapest polyline."""
+    offsets = np.arange(-params.tube_width, params.tube_width + 1e-9, params.tube_step)
+    choices = [path[:1]]
+    for before, here, after in zip(path, path[1:], path[2:], strict=False):
+        east, north = (after - before) / np.linalg.norm(after - before)
+        choices.append(np.array([here + offset * np.array([-north, east]) for offset in offsets]))
+    choices.append(path[-1:])
+
+    def price(places):
+        room = density.margin(np.array(places))
+        if (room[1:-1] <= 0).any():
+            return np.inf
+        each = unit_price(room, params)
+        hops = np.linalg.norm(np.diff(np.array(places), axis=0), axis=1)
+        return float((hops * (each[:-1] + each[1:]) / 2).sum())
+
+    return np.array(min(product(*choices), key=price))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_settling_is_the_cheapest_of_all_sideways_moves(seed):
+    rng = np.random.default_rng(seed)
+    density, params = SquareDensity(BLOCK), AssemblyParams(tube_width=0.6, tube_step=0.3)
+    path = np.array([[6.5, 9.0], [6.6, 10.0], [6.3, 11.0], [6.5, 12.0]]) + rng.uniform(-0.4, 0.4, (4, 2))
+    np.testing.assert_allclose(settle(path, density, params), settled_by_trying_all(path, density, params))
+
+
+@pytest.mark.parametrize("name", ["spacing", "keep_margin", "tube_step", "longest_cut"])
+def test_sizes_must_be_positive(name):
+    with pytest.raises(InvalidParameter, match="got"):
+        AssemblyParams(**{name: 0.0})
+    AssemblyParams(**{name: 0.5})
