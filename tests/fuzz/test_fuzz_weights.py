@@ -31,7 +31,7 @@ def stored(folder):
         "distance": (make_distance().net.state_dict(), {"params": distance, "calibration": FITTED}),
         "denoiser": (make_denoiser().state_dict(), {"params": asdict(DENOISER), "window": asdict(WINDOW)}),
         "tracker": (
-            Actor(TRACKER, SCALING).state_dict(),
+            actor.state_dict(),
             {"params": asdict(TRACKER), "tracker": TRACKER.name},
         ),
     }
