@@ -160,12 +160,23 @@ def settled_by_trying_all(path, density, params):
     return np.array(min(product(*choices), key=price))
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_settling_is_the_cheapest_of_all_sideways_moves(seed):
+@pytest.mark.parametrize("count", [3, 4, 5])
+@pytest.mark.parametrize("seed", range(4))
+def test_settling_is_the_cheapest_of_all_sideways_moves(seed, count):
     rng = np.random.default_rng(seed)
     density, params = SquareDensity(BLOCK), AssemblyParams(tube_width=0.6, tube_step=0.3)
-    path = np.array([[6.5, 9.0], [6.6, 10.0], [6.3, 11.0], [6.5, 12.0]]) + rng.uniform(-0.4, 0.4, (4, 2))
+    along_the_block = np.array([[6.5, 9.0], [6.6, 10.0], [6.3, 11.0], [6.5, 12.0], [6.6, 13.0]])
+    path = along_the_block[:count] + rng.uniform(-0.4, 0.4, (count, 2))
     np.testing.assert_allclose(settle(path, density, params), settled_by_trying_all(path, density, params))
+
+
+@pytest.mark.parametrize("top", [5.0, 5.25])
+def test_no_point_settles_outside_the_support_or_on_its_edge(top):
+    """Room is so dear everywhere that only the ban keeps the middle from staying where it is."""
+    path = np.array([[5.0, 5.0], [6.0, 5.0], [7.0, 5.0]])
+    density = SquareDensity(((5.5, 3.0), (6.5, top)))
+    settled = settle(path, density, AssemblyParams(keep_margin=100.0))
+    assert density.margin(settled[1]) > 0
 
 
 @pytest.mark.parametrize("name", ["spacing", "keep_margin", "tube_step", "longest_cut"])
