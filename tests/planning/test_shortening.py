@@ -116,6 +116,20 @@ def test_a_cut_leaves_the_room_that_every_cut_must_leave(edge, num_points):
     assert len(cut_corners(path, density, DISTANCE, params)) == num_points
 
 
+def test_a_cut_may_leave_an_anchor_that_lies_outside_the_support():
+    path = np.array([[5.0, -0.3], [6.5, 1.5], [8.0, 2.0]])
+    cut = cut_corners(path, SquareDensity(), DISTANCE, AssemblyParams(keep_margin=100.0))
+    np.testing.assert_array_equal(cut, path[[0, 2]])
+
+
+def test_a_cut_further_on_is_not_excused_by_an_anchor_outside_the_support():
+    """The chord from the second to the last point grazes a block, which the way over the third does not."""
+    path = np.array([[5.0, -0.3], [5.0, 1.5], [6.5, 3.0], [8.0, 1.5]])
+    density = SquareDensity(((6.0, -1.0), (7.0, 1.4)))
+    cut = cut_corners(path, density, DISTANCE, AssemblyParams(keep_margin=100.0))
+    np.testing.assert_array_equal(cut, path[[0, 2, 3]])
+
+
 class OneLane(SquareDensity):
     """Recordings moved east only."""
 
@@ -131,6 +145,17 @@ def test_a_cut_against_the_lane_is_refused_and_the_path_itself_is_not():
     np.testing.assert_array_equal(
         cut_corners(east[::-1], OneLane(is_one_way=True), DISTANCE, PARAMS), east[::-1]
     )
+
+
+def test_a_cut_is_refused_when_a_part_of_it_runs_against_the_lane():
+    """North of y = 6 recordings moved west: the chord begins below that line and ends above it."""
+
+    class TwoLanes(OneLane):
+        def follows(self, points, moves):
+            return super().follows(points, moves) == (points[..., 1] < 6.0)
+
+    path = np.array([[5.0, 5.0], [6.0, 5.6], [7.0, 6.5]])
+    assert len(cut_corners(path, TwoLanes(is_one_way=True), DISTANCE, PARAMS)) == 3
 
 
 @pytest.mark.parametrize(("rise", "num_points"), [(0.9, 2), (1.2, 3)])
