@@ -107,6 +107,25 @@ def test_a_cut_may_be_as_long_as_the_longest(longest_cut, num_points):
     assert len(cut_corners(path, SquareDensity(), DISTANCE, params)) == num_points
 
 
+def test_a_thin_wall_is_not_overlooked():
+    path = np.array([[5.0, 2.0], [7.0, 6.0], [9.0, 2.0]])
+    thin = SquareDensity(((6.85, -1.0), (7.15, 5.0)))
+    assert len(cut_corners(path, thin, DISTANCE, PARAMS)) == 3
+    assert len(cut_corners(path, SquareDensity(), DISTANCE, PARAMS)) == 2
+
+
+@pytest.mark.parametrize(("steps", "num_points"), [(21.9, 2), (22.1, 3)])
+def test_a_cut_may_take_a_tenth_longer_than_the_way_it_replaces(steps, num_points):
+    class Timed(EuclideanDistance):
+        """Ten steps from each point to the next, and so many for the cut."""
+
+        def between(self, source, target):
+            return np.where(np.abs(source - target).max(axis=-1) > 1.5, steps, 10.0)
+
+    path = np.array([[5.0, 5.0], [6.0, 6.0], [7.0, 5.0]])
+    assert len(cut_corners(path, SquareDensity(), Timed(), PARAMS)) == num_points
+
+
 @pytest.mark.parametrize(("edge", "num_points"), [(0.4, 2), (0.5, 2), (0.6, 3)])
 def test_a_cut_leaves_the_room_that_every_cut_must_leave(edge, num_points):
     """The chord runs half a unit above a block; the way over it keeps more."""
