@@ -124,6 +124,8 @@ def test_a_cut_may_take_a_tenth_longer_than_the_way_it_replaces(steps, num_point
 
     path = np.array([[5.0, 5.0], [6.0, 6.0], [7.0, 5.0]])
     assert len(cut_corners(path, SquareDensity(), Timed(), PARAMS)) == num_points
+    longer, short_cuts = np.concatenate([[[4.0, 5.0]], path]), AssemblyParams(longest_cut=2.5)
+    assert len(cut_corners(longer, SquareDensity(), Timed(), short_cuts)) == num_points + 1
 
 
 @pytest.mark.parametrize(("edge", "num_points"), [(0.4, 2), (0.5, 2), (0.6, 3)])
