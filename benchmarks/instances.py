@@ -23,7 +23,8 @@ from chronoforest.bench.references import bfs_matrix, task_points
 from chronoforest.bench.trials import fingerprint
 from chronoforest.envs.mazes import Maze, cell_centre
 from chronoforest.envs.tasks import world
-from chronoforest.errors import BadResult, CannotWrite, InvalidParameter
+from chronoforest.errors import BadResult, InvalidParameter
+from chronoforest.files import reading, write_text
 from chronoforest.types import Distance, FloatArray, IntArray, Problem
 
 STORED = Path(__file__).with_name("hamiltonian.json")
@@ -157,28 +158,18 @@ def margin_rows(gaps: FloatArray, rng: np.random.Generator) -> dict[str, IntArra
 
 
 def save(sets: Sequence[InstanceSet], path: Path = STORED) -> None:
-    """Write instance sets as JSON, atomically."""
-    draft = path.with_name(path.name + ".tmp")
+    """Write instance sets as JSON, complete or not at all."""
     values = {"format": FORMAT, "sets": [asdict(one) for one in sets]}
-    try:
-        draft.write_text(json.dumps(values, indent=1) + "\n")
-        draft.replace(path)
-    except OSError as error:
-        raise CannotWrite(f"cannot write {path}: {error.strerror or error}") from error
+    write_text(path, json.dumps(values, indent=1) + "\n")
 
 
 def load(path: Path = STORED) -> tuple[InstanceSet, ...]:
     """Read what `save` wrote."""
-    try:
+    with reading(path, "a file of instances", BadResult):
         values = json.loads(path.read_text())
-    except (OSError, ValueError) as error:
-        raise BadResult(f"cannot read the instances in {path}: {error}") from error
-    if not isinstance(values, dict) or values.get("format") != FORMAT:
-        raise BadResult(f"{path} is not a file of format {FORMAT!r}")
-    try:
+        if values["format"] != FORMAT:
+            raise BadResult(f"it has format {values['format']!r}, expected {FORMAT!r}")
         return tuple(_instance_set(one) for one in values["sets"])
-    except (KeyError, TypeError) as error:
-        raise BadResult(f"{path} is damaged: {error!r}") from error
 
 
 @cache

@@ -410,7 +410,8 @@ def equivalent() -> set[str]:
 
 def report(room: str, outcomes: dict[str, Any]) -> None:
     """The survivors and their share."""
-    counted = {name: row for name, row in outcomes.items() if name not in equivalent()}
+    known = equivalent()
+    counted = {name: row for name, row in outcomes.items() if name.strip() not in known}
     alive = [(name, row["line"]) for name, row in counted.items() if row["outcome"] == "survived"]
     for name, line in alive:
         print(f"survived  line {line:>3}  {name}")

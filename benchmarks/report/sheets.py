@@ -13,7 +13,7 @@ import numpy as np
 
 from chronoforest.bench.metrics import Estimate, mean, wilson
 from chronoforest.bench.trials import Trial
-from chronoforest.report.page import write_text
+from chronoforest.files import write_text
 
 CSV_HEADER = ("row", "column", "ours", "low", "high", "trials", "published")
 

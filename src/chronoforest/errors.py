@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 
 
 class ChronoForestError(Exception):
@@ -93,6 +94,13 @@ class UnknownJob(ChronoForestError):
 
 class CannotWrite(ChronoForestError):
     """A file could not be written: a full disk, a missing permission or a path that is taken."""
+
+
+class InUse(ChronoForestError):
+    """Another process writes to a folder or a file of records."""
+
+    def __init__(self, target: Path, holder: str) -> None:
+        super().__init__(f"{target} is in use by {holder}; wait until it ends, or choose another folder")
 
 
 class WorkerDied(ChronoForestError):

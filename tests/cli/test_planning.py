@@ -1,4 +1,5 @@
 import json
+import os
 
 import pytest
 from fake_planner import FakePlanner
@@ -7,6 +8,7 @@ from chronoforest.bench.run import read_trials
 from chronoforest.cli import main
 from chronoforest.cli.planning import open_folder
 from chronoforest.execution.rollout import load_rollouts
+from chronoforest.files import locked
 from chronoforest.planning.result import load_result
 
 MEDIUM = "pointmaze-medium-stitch-v0"
@@ -37,6 +39,25 @@ def test_plan_writes_and_prints(tmp_path, capsys):
     assert printed.startswith("complete;")
     assert str(tmp_path / "plan.png") in printed
     assert json.loads((tmp_path / "config.json").read_text())["version"]
+
+
+def test_an_incomplete_plan_is_written_and_ends_with_a_code_of_its_own(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(
+        "chronoforest.presets.loading.load_planner", lambda name, **_: FakePlanner(name, is_blind=True)
+    )
+    command = ["plan", "--preset", MEDIUM, "--starts", "0,0", "--goals", "20,20", "--out", str(tmp_path)]
+    assert main(command) == 3
+    assert not load_result(tmp_path / "plan.json").complete
+    assert (tmp_path / "plan.png").is_file()
+    assert capsys.readouterr().out.startswith("incomplete, unmet: S1→G1")
+
+
+def test_a_folder_in_use_is_refused_before_any_work(tmp_path, capsys, planners):
+    with locked(tmp_path):
+        options = ["--preset", MEDIUM, "--starts", "0,0", "--goals", "20,20", "--out", str(tmp_path)]
+        assert main(["plan", *options]) == 2
+    assert f"{tmp_path} is in use by process {os.getpid()} on " in capsys.readouterr().err
+    assert not planners
 
 
 def test_a_folder_remembers_every_command(tmp_path, monkeypatch):
@@ -109,7 +130,7 @@ def test_a_folder_that_cannot_be_made_is_an_error_before_any_work(tmp_path, caps
         ["bench", "pairs", "--preset", MEDIUM],
     ):
         assert main([*verb, "--out", str(tmp_path / "file" / "new")]) == 2
-        assert "cannot write to" in capsys.readouterr().err
+        assert "cannot write" in capsys.readouterr().err
     assert not planners
 
 

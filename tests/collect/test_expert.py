@@ -54,7 +54,7 @@ def test_a_missing_expert_names_the_command_that_trains_one(tmp_path):
 
 def test_a_truncated_file_is_refused(file):
     file.write_bytes(file.read_bytes()[:-100])
-    with pytest.raises(BadCheckpoint, match="corrupt"):
+    with pytest.raises(BadCheckpoint, match="damaged"):
         load_expert(file)
 
 

@@ -306,11 +306,11 @@ def test_records_load_back(tmp_path):
 
 def test_records_say_why_they_cannot_be_read_or_written(tmp_path):
     (tmp_path / "notes.json").write_text("[]")
-    for path in (tmp_path / "notes.json", tmp_path / "missing.json"):
-        with pytest.raises(BadResult, match="not a saved rollout"):
-            load_rollouts(path)
+    for name, sentence in (("notes", "not a saved rollout"), ("missing", "no such file")):
+        with pytest.raises(BadResult, match=sentence):
+            load_rollouts(tmp_path / f"{name}.json")
     with pytest.raises(CannotWrite, match="cannot write"):
-        save_rollouts(tmp_path / "nowhere" / "rollout.json", [])
+        save_rollouts(tmp_path / "notes.json" / "rollout.json", [])
 
 
 def test_an_ants_poses_are_kept_and_load_back(tmp_path):

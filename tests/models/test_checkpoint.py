@@ -5,7 +5,7 @@ import torch
 from safetensors.torch import save_file
 from torch import nn
 
-from chronoforest.errors import BadCheckpoint
+from chronoforest.errors import BadCheckpoint, CannotWrite
 from chronoforest.models import checkpoint
 
 CARD = {"kind": "density", "preset": "here", "figures": {"share": 0.5}}
@@ -38,26 +38,6 @@ def test_writing_leaves_only_the_file(path):
     assert torch.equal(checkpoint.read(path, "density")[0]["a"], tensors(1)["a"])
 
 
-def failing_save(*_, **__):
-    raise OSError(28, "No space left on device")
-
-
-def half_written(stored, draft, **_):
-    draft.write_bytes(b"half of it")
-    raise OSError(28, "No space left on device")
-
-
-@pytest.mark.parametrize("save", [failing_save, half_written])
-def test_a_failed_write_leaves_the_previous_file_untouched(path, save, monkeypatch):
-    checkpoint.write(path, tensors(), CARD)
-    before = path.read_bytes()
-    monkeypatch.setattr(checkpoint, "save_file", save)
-    with pytest.raises(BadCheckpoint, match=r"No space left.*previous file is untouched"):
-        checkpoint.write(path, tensors(1), CARD)
-    assert path.read_bytes() == before
-    assert list(path.parent.iterdir()) == [path]
-
-
 def test_a_failed_rename_leaves_the_previous_file_untouched(path, monkeypatch):
     checkpoint.write(path, tensors(), CARD)
     before = path.read_bytes()
@@ -66,7 +46,7 @@ def test_a_failed_rename_leaves_the_previous_file_untouched(path, monkeypatch):
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr("os.replace", denied)
-    with pytest.raises(BadCheckpoint, match="Permission denied"):
+    with pytest.raises(CannotWrite, match="Permission denied"):
         checkpoint.write(path, tensors(1), CARD)
     assert path.read_bytes() == before
     assert list(path.parent.iterdir()) == [path]
@@ -74,7 +54,7 @@ def test_a_failed_rename_leaves_the_previous_file_untouched(path, monkeypatch):
 
 def test_a_folder_that_cannot_be_made_is_one_clear_error(tmp_path):
     (tmp_path / "taken").write_text("")
-    with pytest.raises(BadCheckpoint, match=r"could not write .*taken"):
+    with pytest.raises(CannotWrite, match=r"cannot write .*taken"):
         checkpoint.write(tmp_path / "taken" / "model.safetensors", tensors(), CARD)
 
 
@@ -88,14 +68,14 @@ def test_a_truncated_checkpoint_is_refused_wherever_it_ends(path):
     whole = path.read_bytes()
     for length in (0, 4, 20, len(whole) // 2, len(whole) - 1):
         path.write_bytes(whole[:length])
-        with pytest.raises(BadCheckpoint, match="corrupt or not a checkpoint"):
+        with pytest.raises(BadCheckpoint, match="damaged or not a checkpoint"):
             checkpoint.read(path, "density")
 
 
 def test_a_file_of_something_else_is_refused(path):
     path.parent.mkdir()
     path.write_text("hello, this is no checkpoint at all")
-    with pytest.raises(BadCheckpoint, match="corrupt or not a checkpoint"):
+    with pytest.raises(BadCheckpoint, match="damaged or not a checkpoint"):
         checkpoint.read(path, "density")
 
 
@@ -113,6 +93,34 @@ def test_a_card_that_cannot_be_read_is_refused(path, about):
     save_file(tensors(), path, metadata={"format": checkpoint.FORMAT, **about})
     with pytest.raises(BadCheckpoint, match=r"model\.safetensors"):
         checkpoint.read(path, "density")
+
+
+@pytest.mark.parametrize("value", [torch.nan, torch.inf])
+def test_weights_that_are_not_finite_are_refused(path, value):
+    checkpoint.write(path, {"a": torch.tensor([0.0, value])}, CARD)
+    with pytest.raises(BadCheckpoint, match="a holds NaN or infinity"):
+        checkpoint.read(path, "density")
+
+
+def test_a_changed_bit_is_noticed_where_the_file_carries_its_hash(path):
+    checkpoint.write(path, tensors(), CARD)
+    content = bytearray(path.read_bytes())
+    content[-10] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(BadCheckpoint, match="not those that were written"):
+        checkpoint.read(path, "density")
+
+
+def test_a_file_of_an_older_version_has_no_hash_and_loads(path):
+    path.parent.mkdir()
+    save_file(tensors(), path, metadata={"format": checkpoint.FORMAT, "about": json.dumps(CARD)})
+    assert checkpoint.read(path, "density")[1] == CARD
+
+
+def test_a_checkpoint_has_the_permissions_of_any_other_file(path, tmp_path):
+    checkpoint.write(path, tensors(), CARD)
+    (tmp_path / "other").write_text("")
+    assert path.stat().st_mode == (tmp_path / "other").stat().st_mode
 
 
 def test_a_model_of_another_kind_is_refused_by_name(path):

@@ -91,7 +91,7 @@ def test_a_missing_model_is_named(kind, folder):
 def test_a_truncated_model_is_named(kind, folder):
     path = store.model_path(folder, kind)
     path.write_bytes(path.read_bytes()[:-10])
-    with pytest.raises(BadCheckpoint, match=f"{kind}.safetensors is corrupt"):
+    with pytest.raises(BadCheckpoint, match=f"{kind}.safetensors is damaged"):
         load(folder)
 
 

@@ -113,7 +113,7 @@ def test_bad_input_is_refused_in_a_sentence(name):
     peer = make_peer(name)
     with pytest.raises(InvalidProblem, match=r"G1 at \(40, 3\) lies outside the data's support"):
         peer.plan(Problem([[3.0, 3.0]], [[40.0, 3.0]]))
-    with pytest.raises(InvalidParameter, match="seed must be 0 or more, got -1"):
+    with pytest.raises(InvalidParameter, match="seed must be a whole number of 0 or more, got -1"):
         peer.plan(CORNERS, seed=-1)
     with pytest.raises(UnknownVariant, match=r"unknown variant 'single'; available: online$"):
         peer.plan(CORNERS, variant="single")

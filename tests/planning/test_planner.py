@@ -156,7 +156,7 @@ def test_the_same_seed_gives_the_same_plan_in_another_process():
 
 
 def test_a_negative_seed_is_refused():
-    with pytest.raises(InvalidParameter, match="seed must be 0 or more, got -1"):
+    with pytest.raises(InvalidParameter, match="seed must be a whole number of 0 or more, got -1"):
         make_planner().plan(ROUND_THE_BLOCK, seed=-1)
 
 
@@ -492,6 +492,46 @@ def test_without_challenges_a_complete_route_is_taken_at_once():
 def test_planner_parameters_out_of_range_are_refused(broken):
     with pytest.raises(InvalidParameter, match=str(next(iter(broken.values())))):
         PlannerParams(**broken)
+
+
+@pytest.mark.parametrize("apart", [1e-9, 1e-6, 9e-5])
+def test_anchors_nearer_than_a_thousandth_of_a_step_are_refused_by_name(apart):
+    problem = Problem([[2.0, 2.0]], [[18.0, 2.0]], [[10.0, 2.0], [10.0 + apart, 2.0]])
+    with pytest.raises(InvalidProblem, match=r"W1 and W2 are .* units apart; .* 0\.0001 units"):
+        make_planner().plan(problem)
+
+
+def test_anchors_a_little_farther_apart_cost_what_their_distance_takes():
+    near, far = (
+        make_planner().plan(Problem([[2.0, 2.0]], [[18.0, 2.0]], [[10.0, 2.0], [10.0 + apart, 2.0]]))
+        for apart in (2e-4, 1.0)
+    )
+    assert near.complete
+    assert near.rounds[-1].route_cost == pytest.approx(far.rounds[-1].route_cost, rel=0.1)
+
+
+@pytest.mark.parametrize("seed", ["x", 1.5, True, -1, 2**63, None])
+def test_a_seed_is_a_whole_number(seed):
+    with pytest.raises(InvalidParameter, match="seed must be a whole number of 0 or more, got"):
+        make_planner().plan(ROUND_THE_BLOCK, seed=seed)
+
+
+@pytest.mark.parametrize(
+    ("stop", "value"),
+    [
+        (MaxSeconds, float("nan")),
+        (MaxSeconds, float("inf")),
+        (MaxSeconds, -1.0),
+        (MaxSeconds, "1"),
+        (MaxRounds, -1),
+        (MaxRounds, 1.5),
+        (MaxExpansions, True),
+        (MaxExpansions, -1),
+    ],
+)
+def test_a_criterion_that_would_never_stop_or_makes_no_sense_is_refused(stop, value):
+    with pytest.raises(InvalidParameter, match="got"):
+        stop(value)
 
 
 @pytest.mark.parametrize("edge", [{"max_rounds": 1}, {"landmark_spacing": 0.0}, {"landmark_spacing": 1.0}])

@@ -78,9 +78,10 @@ def test_a_failed_save_says_so_and_leaves_the_older_file(path, monkeypatch):
     assert list(path.parent.iterdir()) == [path]
 
 
-def test_saving_into_a_folder_that_is_not_there_is_one_clear_error(tmp_path):
+def test_a_folder_that_is_not_there_is_made_and_one_that_cannot_be_is_one_clear_error(tmp_path):
+    made(True).save(tmp_path / "new" / "plan.json")
     with pytest.raises(CannotWrite, match="cannot write"):
-        made(True).save(tmp_path / "nowhere" / "plan.json")
+        made(True).save(tmp_path / "new" / "plan.json" / "plan.json")
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "3", "{}", '{"format": "chronoforest-plan/0"}', "\x00\x01"])

@@ -107,6 +107,27 @@ def test_a_cut_may_be_as_long_as_the_longest(longest_cut, num_points):
     assert len(cut_corners(path, SquareDensity(), DISTANCE, params)) == num_points
 
 
+def test_a_thin_wall_is_not_overlooked():
+    path = np.array([[5.0, 2.0], [7.0, 6.0], [9.0, 2.0]])
+    thin = SquareDensity(((6.85, -1.0), (7.15, 5.0)))
+    assert len(cut_corners(path, thin, DISTANCE, PARAMS)) == 3
+    assert len(cut_corners(path, SquareDensity(), DISTANCE, PARAMS)) == 2
+
+
+@pytest.mark.parametrize(("steps", "num_points"), [(21.9, 2), (22.1, 3)])
+def test_a_cut_may_take_a_tenth_longer_than_the_way_it_replaces(steps, num_points):
+    class Timed(EuclideanDistance):
+        """Ten steps from each point to the next, and so many for the cut."""
+
+        def between(self, source, target):
+            return np.where(np.abs(source - target).max(axis=-1) > 1.5, steps, 10.0)
+
+    path = np.array([[5.0, 5.0], [6.0, 6.0], [7.0, 5.0]])
+    assert len(cut_corners(path, SquareDensity(), Timed(), PARAMS)) == num_points
+    longer, short_cuts = np.concatenate([[[4.0, 5.0]], path]), AssemblyParams(longest_cut=2.5)
+    assert len(cut_corners(longer, SquareDensity(), Timed(), short_cuts)) == num_points + 1
+
+
 @pytest.mark.parametrize(("edge", "num_points"), [(0.4, 2), (0.5, 2), (0.6, 3)])
 def test_a_cut_leaves_the_room_that_every_cut_must_leave(edge, num_points):
     """The chord runs half a unit above a block; the way over it keeps more."""
@@ -114,6 +135,20 @@ def test_a_cut_leaves_the_room_that_every_cut_must_leave(edge, num_points):
     density = SquareDensity(((6.0, -1.0), (7.0, 1.0)))
     params = AssemblyParams(edge=edge, keep_margin=0.1)
     assert len(cut_corners(path, density, DISTANCE, params)) == num_points
+
+
+def test_a_cut_may_leave_an_anchor_that_lies_outside_the_support():
+    path = np.array([[5.0, -0.3], [6.5, 1.5], [8.0, 2.0]])
+    cut = cut_corners(path, SquareDensity(), DISTANCE, AssemblyParams(keep_margin=100.0))
+    np.testing.assert_array_equal(cut, path[[0, 2]])
+
+
+def test_a_cut_further_on_is_not_excused_by_an_anchor_outside_the_support():
+    """The chord from the second to the last point grazes a block, which the way over the third does not."""
+    path = np.array([[5.0, -0.3], [5.0, 1.5], [6.5, 3.0], [8.0, 1.5]])
+    density = SquareDensity(((6.0, -1.0), (7.0, 1.4)))
+    cut = cut_corners(path, density, DISTANCE, AssemblyParams(keep_margin=100.0))
+    np.testing.assert_array_equal(cut, path[[0, 2, 3]])
 
 
 class OneLane(SquareDensity):
@@ -131,6 +166,17 @@ def test_a_cut_against_the_lane_is_refused_and_the_path_itself_is_not():
     np.testing.assert_array_equal(
         cut_corners(east[::-1], OneLane(is_one_way=True), DISTANCE, PARAMS), east[::-1]
     )
+
+
+def test_a_cut_is_refused_when_a_part_of_it_runs_against_the_lane():
+    """North of y = 6 recordings moved west: the chord begins below that line and ends above it."""
+
+    class TwoLanes(OneLane):
+        def follows(self, points, moves):
+            return super().follows(points, moves) == (points[..., 1] < 6.0)
+
+    path = np.array([[5.0, 5.0], [6.0, 5.6], [7.0, 6.5]])
+    assert len(cut_corners(path, TwoLanes(is_one_way=True), DISTANCE, PARAMS)) == 3
 
 
 @pytest.mark.parametrize(("rise", "num_points"), [(0.9, 2), (1.2, 3)])
@@ -160,12 +206,23 @@ def settled_by_trying_all(path, density, params):
     return np.array(min(product(*choices), key=price))
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_settling_is_the_cheapest_of_all_sideways_moves(seed):
+@pytest.mark.parametrize("count", [3, 4, 5])
+@pytest.mark.parametrize("seed", range(4))
+def test_settling_is_the_cheapest_of_all_sideways_moves(seed, count):
     rng = np.random.default_rng(seed)
     density, params = SquareDensity(BLOCK), AssemblyParams(tube_width=0.6, tube_step=0.3)
-    path = np.array([[6.5, 9.0], [6.6, 10.0], [6.3, 11.0], [6.5, 12.0]]) + rng.uniform(-0.4, 0.4, (4, 2))
+    along_the_block = np.array([[6.5, 9.0], [6.6, 10.0], [6.3, 11.0], [6.5, 12.0], [6.6, 13.0]])
+    path = along_the_block[:count] + rng.uniform(-0.4, 0.4, (count, 2))
     np.testing.assert_allclose(settle(path, density, params), settled_by_trying_all(path, density, params))
+
+
+@pytest.mark.parametrize("top", [5.0, 5.25])
+def test_no_point_settles_outside_the_support_or_on_its_edge(top):
+    """Room is so dear everywhere that only the ban keeps the middle from staying where it is."""
+    path = np.array([[5.0, 5.0], [6.0, 5.0], [7.0, 5.0]])
+    density = SquareDensity(((5.5, 3.0), (6.5, top)))
+    settled = settle(path, density, AssemblyParams(keep_margin=100.0))
+    assert density.margin(settled[1]) > 0
 
 
 @pytest.mark.parametrize("name", ["spacing", "keep_margin", "tube_step", "longest_cut"])

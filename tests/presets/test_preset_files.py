@@ -77,13 +77,13 @@ def test_settings_are_written_with_their_reasons_and_read_as_they_were(tmp_path)
 
 
 def test_a_file_that_is_missing_or_no_toml_is_one_sentence(tmp_path):
-    with pytest.raises(BadPresetFile, match="cannot be read"):
+    with pytest.raises(BadPresetFile, match="no such file"):
         read_preset_file(tmp_path / "none.toml")
     (tmp_path / "odd.toml").write_text("a = = 1")
-    with pytest.raises(BadPresetFile, match="is not TOML"):
+    with pytest.raises(BadPresetFile, match="not TOML"):
         read_preset_file(tmp_path / "odd.toml")
     (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe")
-    with pytest.raises(BadPresetFile, match="cannot be read"):
+    with pytest.raises(BadPresetFile, match="not TOML"):
         read_preset_file(tmp_path / "bytes.toml")
 
 

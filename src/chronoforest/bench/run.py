@@ -6,10 +6,8 @@ The file of a suite holds one trial per line; what it holds already is never run
 from __future__ import annotations
 
 import gzip
-import multiprocessing
-import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import closing
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -18,8 +16,10 @@ from typing import Any
 from chronoforest.bench.case import Case
 from chronoforest.bench.suite import Suite
 from chronoforest.bench.trials import Origin, Trial
-from chronoforest.errors import BadResult, CannotWrite, ChronoForestError, InvalidParameter, InvalidProblem
+from chronoforest.errors import BadResult, ChronoForestError, InvalidParameter, InvalidProblem
+from chronoforest.files import DAMAGE, append_line, locked, reading
 from chronoforest.peers.choice import PlannerChoice
+from chronoforest.processes import spread
 
 OnProgress = Callable[[int, int], None]
 Load = Callable[[PlannerChoice], Any]
@@ -37,15 +37,15 @@ def run_cases(
     if workers < 1:
         raise InvalidParameter(f"workers must be at least 1, got {workers}")
     path = folder / suite.file
-    _drop_torn_line(path)
-    trials = {trial.case.key: trial for trial in read_records(folder, suite)}
-    pending = [case for case in cases if case.key not in trials]
-    num_kept = len(cases) - len(pending)
-    for num_run, trial in enumerate(_run(pending, suite, workers), start=1):
-        _append(path, trial)
-        trials[trial.case.key] = trial
-        if on_progress is not None:
-            on_progress(num_kept + num_run, len(cases))
+    with locked(path):
+        trials = {trial.case.key: trial for trial in read_records(folder, suite)}
+        pending = [case for case in cases if case.key not in trials]
+        num_kept = len(cases) - len(pending)
+        for num_run, trial in enumerate(_run(pending, suite, workers), start=1):
+            append_line(path, trial.to_json())
+            trials[trial.case.key] = trial
+            if on_progress is not None:
+                on_progress(num_kept + num_run, len(cases))
     return [trials[case.key] for case in cases]
 
 
@@ -59,7 +59,7 @@ def read_trials(path: Path) -> list[Trial]:
         try:
             trial = Trial.from_json(line)
             trials[trial.case.key] = trial
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except DAMAGE as error:
             raise BadResult(f"{path} line {number} is not a trial: {error!r}") from error
     return list(trials.values())
 
@@ -83,18 +83,12 @@ def _run(cases: Sequence[Case], suite: Suite, workers: int) -> Iterator[Trial]:
     if workers == 1 or len(cases) < 2:
         yield from (_trial(case, suite.load, suite.run) for case in cases)
         return
-    # A fresh interpreter per worker: forking a process whose torch threads are running can hang.
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(min(workers, len(cases)), mp_context=context)
-    try:
-        waiting = [pool.submit(_trial_or_error, case, suite.load, suite.run) for case in cases]
-        for finished in as_completed(waiting):
-            trial, error = finished.result()
+    calls = [(case, suite.load, suite.run) for case in cases]
+    with closing(spread(_trial_or_error, calls, min(workers, len(cases)))) as answers:
+        for trial, error in answers:
             if trial is None:
                 raise ChronoForestError(error)
             yield trial
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
 
 
 def _trial_or_error(case: Case, load: Load, run: RunCase) -> tuple[Trial | None, str]:
@@ -119,31 +113,9 @@ def _loaded(load: Load, choice: PlannerChoice) -> tuple[Any, Origin]:
     return load(choice), Origin.of(choice)
 
 
-def _append(path: Path, trial: Trial) -> None:
-    """One line in one write, on the disk before the next trial is counted."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("a") as file:
-            file.write(trial.to_json() + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-    except OSError as error:
-        raise CannotWrite(f"cannot write {path}: {error.strerror or error}") from error
-
-
 def _whole_lines(path: Path) -> list[str]:
-    try:
-        content = path.read_bytes()
-        text = (gzip.decompress(content) if path.suffix == ".gz" else content).decode()
-    except FileNotFoundError:
+    if not path.exists():
         return []
-    except (OSError, EOFError, UnicodeDecodeError) as error:
-        raise BadResult(f"cannot read {path}: {error}") from error
-    return text.split("\n")[:-1]
-
-
-def _drop_torn_line(path: Path) -> None:
-    """Cut what a killed run left after the last end of line, so that the next line starts on its own."""
-    if path.is_file():
-        with path.open("rb+") as file:
-            file.truncate(file.read().rfind(b"\n") + 1)
+    with reading(path, "a file of trials", BadResult):
+        content = path.read_bytes()
+        return (gzip.decompress(content) if path.suffix == ".gz" else content).decode().split("\n")[:-1]

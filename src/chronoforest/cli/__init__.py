@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from importlib.metadata import version
 from typing import Any
 
 from chronoforest.errors import ChronoForestError
+from chronoforest.processes import handled, interrupt
 
 FAILED, INTERRUPTED = 2, 130
 
@@ -66,9 +68,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def run_verbs(program: str, verbs: Mapping[str, Verb], argv: Sequence[str] | None = None) -> int:
-    """Run one command of a program; returns 0, 2 after an error that was explained, or 130 after ctrl-C."""
+    """Run one command of a program; returns 0, 2 after an error that was explained, or 130 when it was
+    stopped by ctrl-C or SIGTERM."""
     try:
-        return _dispatch(program, verbs, list(sys.argv[1:] if argv is None else argv))
+        with handled(interrupt, signal.SIGTERM):
+            return _dispatch(program, verbs, list(sys.argv[1:] if argv is None else argv))
     except ChronoForestError as error:
         print(f"chronoforest: {error}", file=sys.stderr)
         return FAILED

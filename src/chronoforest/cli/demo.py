@@ -34,18 +34,19 @@ def demo(
     from chronoforest.cli.planning import open_folder
     from chronoforest.cli.run import write_journey
     from chronoforest.execution.journey import walk_problem
+    from chronoforest.files import locked
     from chronoforest.peers.choice import PlannerChoice
     from chronoforest.types import Problem
 
-    folder = open_folder(out)
     console = Console()
     problem = Problem(STARTS, GOALS, WAYPOINTS)
-    planner = PlannerChoice(PRESET, mode=mode, weights=weights).load()
-    with rounds_view(console) as on_round:
-        journey = walk_problem(planner, problem, seed=seed, on_round=on_round)
-    console.print(_table(journey))
-    for path in write_journey(journey, folder, "two ants, five waypoints"):
-        print(f"  {path}")
+    with locked(open_folder(out)) as folder:
+        planner = PlannerChoice(PRESET, mode=mode, weights=weights).load()
+        with rounds_view(console) as on_round:
+            journey = walk_problem(planner, problem, seed=seed, on_round=on_round)
+        console.print(_table(journey))
+        for path in write_journey(journey, folder, "two ants, five waypoints"):
+            print(f"  {path}")
 
 
 def _table(journey: Journey) -> object:

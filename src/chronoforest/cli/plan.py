@@ -5,6 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from chronoforest.cli.planning import Choice, check_variant, open_folder, read_points
+from chronoforest.files import locked
+
+INCOMPLETE = 3
+"""How `chronoforest plan` ends when its files are written and some leg stayed unmet."""
 
 
 def plan(
@@ -15,8 +19,9 @@ def plan(
     variant: str = "online",
     seed: int = 0,
     out: Path = Path("runs/plan"),
-) -> None:
-    """Plan routes for agents through shared waypoints; writes plan.json and plan.png.
+) -> int:
+    """Plan routes for agents through shared waypoints; writes plan.json and plan.png, ends with 3 when a leg
+    stayed unmet.
 
     Args:
         starts: one point "x,y" per agent, separated by spaces (write --starts=-1,0 for a leading minus).
@@ -31,12 +36,13 @@ def plan(
     choice.check()
     check_variant(variant)
     problem = Problem(*(read_points(*typed) for typed in _typed(starts, goals, waypoints)))
-    folder = open_folder(out)
-    result = choice.load().plan(problem, seed=seed, variant=variant)
-    result.save(folder / "plan.json")
-    result.plot(folder / "plan.png")
+    with locked(open_folder(out)) as folder:
+        result = choice.load().plan(problem, seed=seed, variant=variant)
+        result.save(folder / "plan.json")
+        result.plot(folder / "plan.png")
     print(result.summary())
     print(f"  {folder / 'plan.json'}\n  {folder / 'plan.png'}")
+    return 0 if result.complete else INCOMPLETE
 
 
 def _typed(starts: str, goals: str, waypoints: str) -> tuple[tuple[str, str], ...]:

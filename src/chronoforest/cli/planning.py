@@ -11,7 +11,8 @@ from typing import Annotated
 
 from tyro.conf import arg
 
-from chronoforest.errors import CannotWrite, InvalidProblem, UnknownVariant
+from chronoforest.errors import InvalidProblem, UnknownVariant
+from chronoforest.files import DAMAGE, write_text
 from chronoforest.peers.choice import PlannerChoice
 
 Choice = Annotated[PlannerChoice, arg(name="")]
@@ -31,11 +32,7 @@ def open_folder(out: Path, program: str = "chronoforest") -> Path:
     command = f"{program} {shlex.join(sys.argv[1:])}"
     commands = dict.fromkeys([*_known_commands(path), command])
     config = {"commands": list(commands), "version": version("chronoforest")}
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(config, indent=2) + "\n")
-    except OSError as error:
-        raise CannotWrite(f"cannot write to {out}: {error.strerror or error}") from error
+    write_text(path, json.dumps(config, indent=2) + "\n")
     return out
 
 
@@ -43,7 +40,7 @@ def _known_commands(path: Path) -> list[str]:
     """The commands that wrote to a folder before; none when it does not say."""
     try:
         return [str(command) for command in json.loads(path.read_text())["commands"]]
-    except (OSError, ValueError, KeyError, TypeError):
+    except DAMAGE:
         return []
 
 

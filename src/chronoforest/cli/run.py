@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chronoforest.cli.planning import Choice, check_variant, open_folder
+from chronoforest.files import locked
 
 if TYPE_CHECKING:
     from chronoforest.execution.journey import Journey
@@ -30,12 +31,12 @@ def run(choice: Choice, task: int, variant: str = "online", seed: int = 0, out: 
     num_tasks = len(world(choice.preset).maze.tasks)
     if not 1 <= task <= num_tasks:
         raise InvalidParameter(f"--task must be 1…{num_tasks}, got {task}")
-    folder = open_folder(out or Path("runs") / f"{choice.preset}-task{task}")
-    planner, env = choice.load(), make_env(choice.preset, max_episode_steps=MAX_STEPS)
-    journey = walk_task(planner, env, task, seed=seed, variant=variant)
-    print(journey.summary())
-    for path in write_journey(journey, folder, f"{choice.preset}, task {task}"):
-        print(f"  {path}")
+    with locked(open_folder(out or Path("runs") / f"{choice.preset}-task{task}")) as folder:
+        planner, env = choice.load(), make_env(choice.preset, max_episode_steps=MAX_STEPS)
+        journey = walk_task(planner, env, task, seed=seed, variant=variant)
+        print(journey.summary())
+        for path in write_journey(journey, folder, f"{choice.preset}, task {task}"):
+            print(f"  {path}")
 
 
 def write_journey(journey: Journey, folder: Path, title: str) -> list[Path]:

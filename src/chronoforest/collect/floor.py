@@ -8,7 +8,6 @@ Every ant has its own random stream, so the number of workers changes nothing.
 from __future__ import annotations
 
 import multiprocessing
-import signal
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
@@ -20,6 +19,7 @@ import numpy as np
 from chronoforest.collect.expert import ACTION_DIM, OBSERVATION_DIM, Float32Array
 from chronoforest.envs.bodies import is_upside_down
 from chronoforest.errors import WorkerDied
+from chronoforest.processes import deaf_children
 from chronoforest.types import FloatArray
 
 STEPS_PER_SECOND = 10
@@ -102,7 +102,8 @@ class Floor:
             ours, theirs = context.Pipe()
             task = _Task([int(k) for k in members], entropy, ends_when_fallen)
             process = context.Process(target=_serve, args=(theirs, buffers, task), daemon=True)
-            process.start()
+            with deaf_children():
+                process.start()
             theirs.close()
             self._workers.append((process, ours))
 
@@ -175,7 +176,6 @@ def _views(buffers: dict[str, Any]) -> dict[str, Float32Array]:
 
 def _serve(pipe: Connection, buffers: dict[str, Any], task: _Task) -> None:
     """A worker's life: it ends when the other end of its pipe is closed, for whatever reason."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # ctrl-C reaches the whole group; the owner decides
     shared = _views(buffers)
     ants = {k: DirectedAnt((*task.entropy, k), task.ends_when_fallen) for k in task.members}
     for k, ant in ants.items():

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import os
-import signal
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
@@ -23,10 +22,12 @@ from chronoforest.collect.expert import ACTION_DIM, CARD, EXPERT_FILE, KIND, NOI
 from chronoforest.collect.floor import STEPS_PER_SECOND, Floor, Outcome
 from chronoforest.collect.sac import Explorer, Replay, Sac, SacParams, member
 from chronoforest.collect.steadiness import SeedFigures, card_text, evaluate, steadiest
-from chronoforest.errors import BadCheckpoint, CannotWrite, InvalidParameter
+from chronoforest.errors import BadCheckpoint, InvalidParameter
+from chronoforest.files import cannot_write, locked, write_text
 from chronoforest.models import checkpoint
 from chronoforest.models.runs import device_name
-from chronoforest.models.train import LoopParams, Training, compiled, held_signals
+from chronoforest.models.train import LoopParams, Training, compiled
+from chronoforest.processes import held_signals
 
 TRAINING_FILE, REPLAY_FILE = "training.safetensors", "replay.f32"
 
@@ -123,16 +124,17 @@ def train_expert(params: ExpertParams, run: ExpertRun) -> tuple[int, list[SeedFi
     that was fastest of late is written as an unfinished expert.
     """
     started = time.monotonic()
-    learner = Learner(params, run)
-    if run.is_resumed:
-        learner.resume()
-    learner.run()
-    entropy = (params.seed, params.num_ticks)
-    figures = evaluate(learner.sac, params.eval_ants, params.eval_steps, entropy, run.num_workers)
-    chosen = steadiest(figures)
-    about = {"figures": [asdict(figure) for figure in figures], "is_finished": True}
-    about["seconds"] = round(time.monotonic() - started, 1)
-    learner.write_expert(chosen, about)
+    with locked(run.folder):
+        learner = Learner(params, run)
+        if run.is_resumed:
+            learner.resume()
+        learner.run()
+        entropy = (params.seed, params.num_ticks)
+        figures = evaluate(learner.sac, params.eval_ants, params.eval_steps, entropy, run.num_workers)
+        chosen = steadiest(figures)
+        about = {"figures": [asdict(figure) for figure in figures], "is_finished": True}
+        about["seconds"] = round(time.monotonic() - started, 1)
+        learner.write_expert(chosen, about)
     return chosen, figures
 
 
@@ -167,7 +169,7 @@ class Learner:
         recent = _Recent(self.params, self.tick)
         saved_at = time.monotonic()
         floor = Floor(self.params.num_ants, entropy, self.where.num_workers)
-        with held_signals(signal.SIGINT, signal.SIGTERM) as let_through, floor:
+        with held_signals() as let_through, floor:
             observations = floor.first_observations()
             rng = np.random.default_rng(entropy)
             try:
@@ -214,7 +216,7 @@ class Learner:
             **about,
         }
         checkpoint.write(self.where.folder / EXPERT_FILE, member(self.sac.actor, chosen), card)
-        (self.where.folder / CARD).write_text(card_text(card))
+        write_text(self.where.folder / CARD, card_text(card))
 
     def _advance(self, floor: Floor, observations: Float32Array, rng: np.random.Generator) -> Outcome:
         """One tick: the updates run while the ants step."""
@@ -285,7 +287,7 @@ def _append(path: Path, rows: torch.Tensor, first: int, last: int) -> None:
             file.flush()
             os.fsync(file.fileno())
     except OSError as error:
-        raise CannotWrite(f"cannot write {path}: {error.strerror or error}") from error
+        raise cannot_write(path, error) from error
 
 
 def _read_rows(path: Path, rows: torch.Tensor, num_ticks: int) -> None:

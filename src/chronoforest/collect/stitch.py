@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
-import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -26,6 +26,8 @@ from chronoforest.data.episodes import load, write_arrays
 from chronoforest.envs.mazes import Cell
 from chronoforest.envs.tasks import Env, make_env, seeded_reset, world
 from chronoforest.errors import CannotWrite, InvalidParameter
+from chronoforest.files import DAMAGE, locked
+from chronoforest.processes import deaf_children, end_with
 from chronoforest.types import FloatArray
 
 EPISODE_STEPS = 201
@@ -97,16 +99,17 @@ def generate(
     Finished chunks wait in `<out>.parts/` until the file is complete, so an interrupted call continues.
     A file that another recipe made is never overwritten.
     """
-    if out.exists():
-        _refuse_foreign(out, recipe)
-        return False
-    chunks = _chunks(recipe, _parts_folder(out))
-    for num_done in _record_chunks(chunks, workers):
-        if on_progress is not None:
-            on_progress(num_done, recipe.num_episodes)
-    write_arrays(out, _joined(chunks) | {"metadata": np.array(json.dumps(recipe.metadata()))})
-    shutil.rmtree(_parts_folder(out))
-    return True
+    with locked(out):
+        if out.exists():
+            _refuse_foreign(out, recipe)
+            return False
+        chunks = _chunks(recipe, _parts_folder(out))
+        for num_done in _record_chunks(chunks, workers):
+            if on_progress is not None:
+                on_progress(num_done, recipe.num_episodes)
+        write_arrays(out, _joined(chunks) | {"metadata": np.array(json.dumps(recipe.metadata()))})
+        shutil.rmtree(_parts_folder(out))
+        return True
 
 
 @dataclass(frozen=True)
@@ -123,11 +126,11 @@ class _Chunk:
         try:
             with np.load(self.path) as file:
                 arrays = {key: file[key] for key in file}
-        except (OSError, ValueError, EOFError, zipfile.BadZipFile):
+            num_episodes = self.last - self.first
+            is_whole = len(arrays["terminals"]) == num_episodes * EPISODE_STEPS
+            return arrays if is_whole and len(arrays["goals"]) == num_episodes else None
+        except DAMAGE:
             return None
-        num_episodes = self.last - self.first
-        is_whole = len(arrays["terminals"]) == num_episodes * EPISODE_STEPS
-        return arrays if is_whole and len(arrays.get("goals", ())) == num_episodes else None
 
 
 def _chunks(recipe: Recipe, folder: Path) -> list[_Chunk]:
@@ -149,7 +152,9 @@ def _record_chunks(chunks: list[_Chunk], workers: int | None) -> Iterator[int]:
     yield num_done
     # One thread per worker is joblib's default when the workers fill the cores.
     parallel = Parallel(n_jobs=_num_workers(workers, len(pending)), return_as="generator", batch_size=1)
-    for chunk, _ in zip(pending, parallel(delayed(_record_chunk)(chunk) for chunk in pending), strict=True):
+    with deaf_children():
+        recorded = parallel(delayed(_record_chunk)(chunk, os.getpid()) for chunk in pending)
+    for chunk, _ in zip(pending, recorded, strict=True):
         num_done += _num_episodes([chunk])
         yield num_done
 
@@ -162,7 +167,8 @@ def _num_workers(workers: int | None, num_chunks: int) -> int:
     return max(1, min(workers or cpu_count(), num_chunks))
 
 
-def _record_chunk(chunk: _Chunk) -> None:
+def _record_chunk(chunk: _Chunk, parent: int) -> None:
+    end_with(parent)
     env = _env(chunk.recipe.name)
     episodes = [record_episode(env, chunk.recipe, k) for k in range(chunk.first, chunk.last)]
     write_arrays(chunk.path, _concatenated(episodes))

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import zipfile
-import zlib
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chronoforest.errors import BadDataset, CannotWrite
+from chronoforest.errors import BadDataset
+from chronoforest.files import drafted, reading
 
 JUMP_FACTOR = 5.0
 """A step this many times longer than the 99 % quantile was not walked but was a teleport or a fault."""
@@ -171,32 +168,17 @@ def load_split(path: Path) -> tuple[Episodes, Episodes]:
 
 def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
     """Write a compressed `.npz` that is either complete or not there."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with temporary.open("wb") as file:
-            np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
-        temporary.replace(path)
-    except OSError as error:
-        raise CannotWrite(f"cannot write {path}: {error.strerror or error}") from error
-    finally:
-        with suppress(OSError):
-            temporary.unlink()
+    with drafted(path) as draft, draft.open("wb") as file:
+        np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
 
 
 def _read(path: Path) -> dict[str, NDArray[Any]]:
-    if not path.is_file():
-        raise BadDataset(f"{path}: no such file")
-    try:
+    with reading(path, "an .npz dataset", BadDataset):
         file = np.load(path, allow_pickle=False)
         if not isinstance(file, np.lib.npyio.NpzFile):
-            raise BadDataset(f"{path}: a single array, not an .npz dataset")
+            raise BadDataset("it is a single array")
         with file:
             return {key: file[key] for key in (*REQUIRED, *OPTIONAL) if key in file}
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError) as error:
-        raise BadDataset(f"{path}: truncated or damaged ({error})") from error
-    except ValueError as error:
-        raise BadDataset(f"{path}: not an .npz dataset ({error})") from error
 
 
 def _check(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -217,7 +199,7 @@ def _check(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
 def _refuse_odd_values(path: Path, key: str, array: NDArray[Any]) -> None:
     if array.dtype.kind != "f":
         raise BadDataset(f"{path}: {key} holds {array.dtype}, expected floating point numbers")
-    is_odd = ~np.isfinite(array).all(axis=1)
+    is_odd = ~(np.abs(array) <= np.finfo(np.float32).max).all(axis=1)
     if is_odd.any():
         first = int(np.flatnonzero(is_odd)[0])
         raise BadDataset(f"{path}: {key} holds NaN or infinity in {is_odd.sum()} rows, the first is {first}")
@@ -254,10 +236,8 @@ def _recording(path: Path, arrays: Mapping[str, NDArray[Any]], num_episodes: int
 def _metadata(path: Path, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
     if "metadata" not in arrays:
         return {}
-    try:
+    with reading(f"{path}: metadata", "JSON", BadDataset):
         metadata = json.loads(str(arrays["metadata"]))
-    except json.JSONDecodeError as error:
-        raise BadDataset(f"{path}: metadata is not JSON ({error})") from error
     if not isinstance(metadata, dict):
         raise BadDataset(f"{path}: metadata is not a JSON object")
     return metadata

@@ -4,39 +4,21 @@ from __future__ import annotations
 
 import csv
 import importlib
-import struct
-import zipfile
-import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from tokenize import TokenError
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chronoforest.errors import BadDataset, MissingExtra
+from chronoforest.files import DAMAGE, reading
 from chronoforest.types import FloatArray
 
 MINARI = "minari:"
 """What a source begins with that is a Minari dataset's name and not a file."""
-
-DAMAGE = (
-    zipfile.BadZipFile,
-    zlib.error,
-    EOFError,
-    ValueError,
-    SyntaxError,
-    TokenError,
-    TypeError,
-    KeyError,
-    struct.error,
-    OverflowError,
-    NotImplementedError,
-)
-"""What NumPy raises when it reads an archive or a header with broken bytes."""
 
 DELIMITERS = ",;\t|"
 
@@ -168,23 +150,19 @@ def _read_parquet(path: Path) -> dict[str, Column]:
     try:
         table = parquet.read_table(path)
         return {name: table.column(name).to_numpy() for name in table.column_names}
-    except (pyarrow.ArrowException, ValueError, NotImplementedError) as error:
+    except (pyarrow.ArrowException, *DAMAGE) as error:
         raise BadDataset(f"{path}: not a Parquet file that can be read ({_shortened(str(error))})") from error
 
 
 def _read_numpy(path: Path) -> dict[str, Column]:
     """`.npz` arrays by name; a table in a `.npy` by field or by position."""
-    try:
+    with reading(path, "a NumPy file", BadDataset):
         loaded = np.load(path, allow_pickle=False)
         if isinstance(loaded, np.lib.npyio.NpzFile):
             with loaded:
                 arrays = {name: loaded[name] for name in loaded.files}
         else:
             arrays = {"": loaded}
-    except DAMAGE as error:
-        raise BadDataset(f"{path}: not a NumPy file ({_shortened(str(error))})") from error
-    except MemoryError as error:
-        raise BadDataset(f"{path}: damaged, it claims more rows than fit in memory") from error
     arrays = {name: array for name, array in arrays.items() if array.ndim > 0}
     if len(arrays) == 1 and next(iter(arrays.values())).ndim == 3:
         return _unstacked(*arrays.items())
@@ -226,7 +204,7 @@ def _read_minari(name: str) -> Table:
     try:
         dataset = minari.load_dataset(name)
         parts = [_minari_columns(episode) for episode in dataset.iterate_episodes()]
-    except (OSError, KeyError, ValueError, TypeError, ImportError) as error:
+    except (ImportError, *DAMAGE) as error:
         raise BadDataset(
             f"{MINARI}{name}: cannot be read ({_shortened(str(error))}); "
             f"`minari download {name}` fetches it, `minari list local` shows what is there"

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +13,11 @@ import numpy as np
 
 from chronoforest.envs.bodies import is_upside_down, pose_of
 from chronoforest.envs.tasks import Env, Start
-from chronoforest.errors import BadResult, CannotWrite
+from chronoforest.errors import BadResult
 from chronoforest.execution.recovery import Cause, ProgressWatch, Replan, trouble
 from chronoforest.execution.route import ExecutionParams, Place, Route, advance, retreat, subgoal, to_go
+from chronoforest.files import reading, write_text
+from chronoforest.typed import from_plain
 from chronoforest.types import FloatArray, Tracker
 
 FORMAT = "chronoforest-rollout/1"
@@ -116,25 +117,17 @@ def walk(
 
 
 def save_rollouts(path: str | Path, rollouts: Sequence[Rollout]) -> None:
-    """Write JSON, atomically."""
-    path = Path(path)
-    draft = path.with_name(path.name + ".tmp")
-    try:
-        draft.write_text(json.dumps({"format": FORMAT, "agents": [_to_dict(r) for r in rollouts]}))
-        os.replace(draft, path)
-    except OSError as error:
-        raise CannotWrite(f"cannot write {path}: {error.strerror or error}") from error
+    """Write JSON, complete or not at all."""
+    write_text(path, json.dumps({"format": FORMAT, "agents": [_to_dict(r) for r in rollouts]}))
 
 
 def load_rollouts(path: str | Path) -> tuple[Rollout, ...]:
     """Read what `save_rollouts` wrote."""
-    try:
-        values = json.loads(Path(path).read_text())
+    with reading(path, "a saved rollout", BadResult):
+        values = json.loads(Path(path).read_text(encoding="utf-8"))
         if values["format"] != FORMAT:
-            raise BadResult(f"{path} is not a saved rollout of format {FORMAT!r}")
+            raise BadResult(f"it has format {values['format']!r}, expected {FORMAT!r}")
         return tuple(_from_dict(agent) for agent in values["agents"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise BadResult(f"{path} is not a saved rollout: {error!r}") from error
 
 
 @dataclass
@@ -271,18 +264,7 @@ def _to_dict(rollout: Rollout) -> dict[str, Any]:
 
 
 def _from_dict(values: Mapping[str, Any]) -> Rollout:
-    return Rollout(
-        xy=_points(values["xy"]),
-        cause=values["cause"],
-        paths=tuple(_points(path) for path in values["paths"]),
-        replan_steps=tuple(values["replan_steps"]),
-        visited=_points(values["visited"]),
-        visit_steps=tuple(values["visit_steps"]),
-        missed=_points(values["missed"]),
-        seconds=values["seconds"],
-        poses=np.array(values.get("poses", []), dtype=np.float64),
-    )
-
-
-def _points(values: Any) -> FloatArray:
-    return np.array(values, dtype=np.float64).reshape(-1, 2)
+    stored = {one.name: values[one.name] for one in fields(Rollout) if one.name in values}
+    rollout = from_plain(Rollout, stored)
+    places = {name: getattr(rollout, name).reshape(-1, 2) for name in ("xy", "visited", "missed")}
+    return replace(rollout, **places, paths=tuple(path.reshape(-1, 2) for path in rollout.paths))

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from chronoforest.files import write_text
 from chronoforest.models.store import KINDS, Stored, files_of
 
 CARD = "CARD.md"
@@ -16,7 +17,7 @@ def write_card(folder: Path) -> Path:
     cards = {file: Stored.read(folder, kind, file).card for kind in KINDS for file in files_of(folder, kind)}
     preset = next(iter(cards.values()))["preset"]
     path = folder / CARD
-    path.write_text("\n".join([f"# {preset}", *(_section(file, card) for file, card in cards.items())]))
+    write_text(path, "\n".join([f"# {preset}", *(_section(file, card) for file, card in cards.items())]))
     return path
 
 

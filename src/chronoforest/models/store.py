@@ -12,7 +12,8 @@ import torch
 
 from chronoforest.data.scaling import Scaling
 from chronoforest.data.windows import WindowParams
-from chronoforest.errors import BadCheckpoint, InvalidParameter, UnknownTracker
+from chronoforest.errors import BadCheckpoint, InvalidParameter
+from chronoforest.files import reading
 from chronoforest.models import checkpoint
 from chronoforest.models.denoiser import FRAME_DIM, Denoiser, DenoiserParams
 from chronoforest.models.density import GridDensity
@@ -20,6 +21,7 @@ from chronoforest.models.distance import STATE_DIM, DistanceParams, TemporalDist
 from chronoforest.models.sampler import SamplerParams, SegmentSampler
 from chronoforest.models.tracking.kinds import get_tracker
 from chronoforest.models.tracking.regression import SubgoalTracker, TrackerParams
+from chronoforest.typed import from_plain
 from chronoforest.types import Calibration, Support
 
 KINDS = ("density", "distance", "denoiser", "tracker")
@@ -118,12 +120,8 @@ class Stored:
     def filled(self, make: Callable[[Stored], _Module]) -> _Module:
         """The network that the card describes, with these weights; a card from another version, or a damaged
         one, is a bad checkpoint and not a programming error."""
-        try:
-            net = make(self)
-        except (KeyError, TypeError, ValueError, InvalidParameter, UnknownTracker) as error:
-            raise BadCheckpoint(
-                f"{self.path} describes a model that this version cannot build: {error!r}"
-            ) from error
+        with reading(self.path, "a model that this version can build", BadCheckpoint):
+            net = checkpoint.built(lambda: make(self), self.tensors)
         checkpoint.fill(net, self.tensors, self.path)
         return net
 
@@ -176,7 +174,7 @@ def load_density(folder: Path) -> GridDensity:
 
 def _density(stored: Stored) -> GridDensity:
     tensors = stored.tensors
-    try:
+    with reading(stored.path, "a density", BadCheckpoint):
         return GridDensity(
             origin=tensors["origin"].numpy(),
             cell=float(tensors["cell"]),
@@ -185,8 +183,6 @@ def _density(stored: Stored) -> GridDensity:
             step_length=float(tensors["step_length"]),
             headings=tensors["headings"].numpy().astype(np.bool_) if "headings" in tensors else None,
         )
-    except KeyError as error:
-        raise BadCheckpoint(f"{stored.path} lacks {error}") from error
 
 
 def load_distance(
@@ -195,24 +191,22 @@ def load_distance(
     """The distance of a folder and its calibration."""
     stored = Stored.read(folder, "distance", file, preset)
     net = stored.filled(_value_net)
-    try:
+    with reading(stored.path, "a calibrated distance", BadCheckpoint):
         return TemporalDistance(net, device), Calibration.from_dict(stored.card["calibration"])
-    except (KeyError, TypeError, ValueError, InvalidParameter) as error:
-        raise BadCheckpoint(f"{stored.path} has no calibration that can be used: {error!r}") from error
 
 
 def _value_net(stored: Stored) -> ValueNet:
     settings = stored.settings(DistanceParams)
     is_directed = bool(settings.pop("is_directed"))
-    return ValueNet(DistanceParams(**settings), Scaling.unit(STATE_DIM), is_directed)
+    return ValueNet(from_plain(DistanceParams, settings), Scaling.unit(STATE_DIM), is_directed)
 
 
 def _denoiser(stored: Stored) -> Denoiser:
-    params = DenoiserParams(**stored.settings(DenoiserParams))
+    params = from_plain(DenoiserParams, stored.settings(DenoiserParams))
     num_heads = stored.card["params"].get("num_heads", params.num_heads)
     if num_heads != params.num_heads:
         raise InvalidParameter(f"width {params.width} has {params.num_heads} heads now, it has {num_heads}")
-    window = WindowParams(**stored.settings(WindowParams, "window"))
+    window = from_plain(WindowParams, stored.settings(WindowParams, "window"))
     return Denoiser(params, window, Scaling.unit(FRAME_DIM))
 
 
@@ -223,5 +217,5 @@ def load_tracker(folder: Path, file: str = "tracker", preset: str | None = None)
 
 def _actor(stored: Stored) -> Any:
     kind = get_tracker(stored.card.get("tracker", TrackerParams.name))
-    params = kind.settings(**stored.settings(kind.settings))
+    params = from_plain(kind.settings, stored.settings(kind.settings))
     return kind.actor(params, Scaling.unit(params.observation_dim))

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import copy
 import math
-import signal
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -17,7 +15,9 @@ import torch
 from torch import nn
 
 from chronoforest.errors import BadCheckpoint, InvalidParameter
+from chronoforest.files import locked
 from chronoforest.models import checkpoint
+from chronoforest.processes import held_signals
 
 
 @dataclass(frozen=True)
@@ -122,11 +122,11 @@ class Training:
             self._capture()
 
     def run(self, path: Path, on_progress: ProgressCallback | None = None, until: int | None = None) -> None:
-        """Train up to step `until` (default: the end), saving to `path`; ctrl-C saves before it leaves."""
+        """Train up to step `until` (default: the end), saving to `path`, also at ctrl-C and SIGTERM."""
         end = self.params.num_steps if until is None else min(until, self.params.num_steps)
         saved_at = reported_at = time.monotonic()
         reported_step = self.step_index
-        with held_signals(signal.SIGINT) as let_through, self._saved_at_the_end(path):
+        with locked(path), held_signals() as let_through, self._saved_at_the_end(path):
             while self.step_index < end:
                 self.advance()
                 let_through()
@@ -233,30 +233,6 @@ class Training:
                     value.copy_(tensors[name])
         is_cuda = self.device.type == "cuda"
         (torch.cuda.set_rng_state if is_cuda else torch.set_rng_state)(tensors["random"].cpu())
-
-
-@contextmanager
-def held_signals(*numbers: signal.Signals) -> Iterator[Callable[[], None]]:
-    """Hold signals back until the yielded function is called, so that what is saved is never half a step.
-
-    It raises KeyboardInterrupt when one came, and so does the end of the block.
-    """
-    pressed: list[int] = []
-
-    def let_through() -> None:
-        if pressed:
-            raise KeyboardInterrupt
-
-    if threading.current_thread() is not threading.main_thread():  # only the main thread may set handlers
-        yield let_through
-        return
-    previous = {number: signal.signal(number, lambda got, _: pressed.append(got)) for number in numbers}
-    try:
-        yield let_through
-    finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler or signal.SIG_DFL)
-    let_through()
 
 
 def _settings(about: Mapping[str, Any]) -> dict[str, Any]:

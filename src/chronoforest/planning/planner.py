@@ -14,7 +14,9 @@ from chronoforest.planning.closed_loop import ClosedLoop
 from chronoforest.planning.preparation import Prepared, prepare
 from chronoforest.planning.result import PlanResult
 from chronoforest.planning.variants import VARIANTS, PlannerParams
+from chronoforest.routing.solver import order_from_names
 from chronoforest.search.memory import ForestMemory
+from chronoforest.typed import check_whole
 from chronoforest.types import (
     FloatArray,
     PlanningModels,
@@ -26,12 +28,18 @@ from chronoforest.types import (
     Support,
 )
 
+LEAST_STEPS_APART = 1e-3
+"""Steps between two anchors of a problem; nearer ones are one place to any body."""
+
 
 @dataclass(frozen=True)
 class MaxRounds:
     """Stop after so many rounds."""
 
     count: int
+
+    def __post_init__(self) -> None:
+        check_whole("count", self.count)
 
     def __call__(self, rounds: Sequence[RoundStats]) -> bool:
         """Whether they are spent."""
@@ -45,6 +53,10 @@ class MaxExpansions:
     count: int
     patience: int = 20
 
+    def __post_init__(self) -> None:
+        check_whole("count", self.count)
+        check_whole("patience", self.patience, least=1)
+
     def __call__(self, rounds: Sequence[RoundStats]) -> bool:
         """Whether they are spent."""
         spent = [stats.num_expanded for stats in rounds]
@@ -57,6 +69,12 @@ class MaxSeconds:
     """Stop once so much time went by."""
 
     seconds: float
+
+    def __post_init__(self) -> None:
+        if isinstance(self.seconds, bool) or not isinstance(self.seconds, (int, float, np.number)):
+            raise InvalidParameter(f"seconds must be a number, got {self.seconds!r:.40}")
+        if not 0 <= self.seconds < np.inf:  # also NaN, which no time ever reaches
+            raise InvalidParameter(f"seconds must be 0 or more and finite, got {self.seconds}")
 
     def __call__(self, rounds: Sequence[RoundStats]) -> bool:
         """Whether it is spent."""
@@ -150,9 +168,11 @@ class Planner:
             raise UnknownVariant(variant, choices=VARIANTS)
         if VARIANTS[variant].needs_order and order is None:
             raise InvalidParameter(f"variant {variant!r} needs `order`, for example [['S1', 'W1', 'G1']]")
-        if seed < 0:
-            raise InvalidParameter(f"seed must be 0 or more, got {seed}")
+        check_whole("seed", seed)
         self._refuse_unsupported(problem)
+        self._refuse_crowded(problem)
+        if order is not None:
+            order_from_names(order, problem)
 
     def _default_stop(self, problem: Problem) -> MaxRounds:
         num_legs = problem.num_waypoints + problem.num_agents
@@ -166,6 +186,18 @@ class Planner:
                     f"{name} at ({point[0]:g}, {point[1]:g}) lies outside the data's support; "
                     f"the nearest supported place is {_nearest(self.models.support, point)}"
                 )
+
+    def _refuse_crowded(self, problem: Problem) -> None:
+        """Between places that are hardly apart there is nothing to plan, and no pace to measure."""
+        apart = np.linalg.norm(problem.anchors[:, None] - problem.anchors, axis=-1)
+        np.fill_diagonal(apart, np.inf)
+        one, other = np.unravel_index(np.argmin(apart), apart.shape)
+        least = LEAST_STEPS_APART * self.models.step_length
+        if apart[one, other] < least:
+            raise InvalidProblem(
+                f"{problem.names[one]} and {problem.names[other]} are {apart[one, other]:.2g} units apart; "
+                f"anchors need a thousandth of a step between them, {least:.2g} units"
+            )
 
 
 def _nearest(support: Support, point: FloatArray) -> str:

@@ -3,28 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
-from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from chronoforest.errors import BadResult, CannotWrite, InvalidProblem
-from chronoforest.types import (
-    Certificate,
-    FloatArray,
-    JointRoute,
-    Leg,
-    Pair,
-    Plan,
-    Problem,
-    RoundStats,
-    Support,
-    TreePicture,
-)
+from chronoforest.errors import BadResult
+from chronoforest.files import drafted, reading, write_text
+from chronoforest.typed import from_plain
+from chronoforest.types import Certificate, FloatArray, Plan, Problem, RoundStats, Support, TreePicture
 
 FORMAT = "chronoforest-plan/1"
 
@@ -88,16 +77,8 @@ class PlanResult:
         return json.dumps(_to_dict(self), allow_nan=False)
 
     def save(self, path: str | Path) -> None:
-        """Write JSON, atomically."""
-        path = Path(path)
-        draft = path.with_name(path.name + ".tmp")
-        try:
-            draft.write_text(self.to_json())
-            os.replace(draft, path)
-        except OSError as error:
-            with suppress(OSError):
-                draft.unlink(missing_ok=True)
-            raise CannotWrite(f"cannot write {path}: {error.strerror or error}") from error
+        """Write JSON, complete or not at all."""
+        write_text(path, self.to_json())
 
     def plot(self, path: str | Path) -> None:
         """Draw trees, meetings, routes and anchors over the data's support."""
@@ -112,25 +93,60 @@ class PlanResult:
         state = "" if self.complete else "incomplete: "
         title = f"{state}{orders}   {self.length:.1f} units, {self.num_expanded} expansions"
         axes.set_title(title, fontsize=12, color=drawing.INK)
-        try:
-            figure.savefig(path)
-        except OSError as error:
-            raise CannotWrite(f"cannot write {path}: {error.strerror or error}") from error
+        with drafted(path) as draft:
+            figure.savefig(draft)
 
 
 def load_result(path: str | Path) -> PlanResult:
-    """Read what `PlanResult.save` wrote."""
-    path = Path(path)
-    try:
-        values = json.loads(path.read_text())
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise BadResult(f"{path} is not a saved plan: {error}") from error
-    if not isinstance(values, dict) or values.get("format") != FORMAT:
-        raise BadResult(f"{path} is not a saved plan of format {FORMAT!r}")
-    try:
-        return _from_dict(values)
-    except (LookupError, TypeError, ValueError, InvalidProblem) as error:
-        raise BadResult(f"{path} is damaged: {error!r}") from error
+    """Read what `PlanResult.save` wrote; what does not fit together is refused."""
+    with reading(path, "a saved plan", BadResult):
+        values = json.loads(Path(path).read_text(encoding="utf-8"))
+        if values["format"] != FORMAT:
+            raise BadResult(f"it has format {values['format']!r}, expected {FORMAT!r}")
+        result = from_plain(PlanResult, {field.name: values[field.name] for field in fields(PlanResult)})
+        _refuse_odd(result)
+        routes = tuple(replace(route, path=_planar(route.path)) for route in result.routes)
+        return replace(result, routes=routes, meetings=_planar(result.meetings))
+
+
+def _refuse_odd(result: PlanResult) -> None:
+    """Refuse routes that name what the problem does not have, or stop where their path does not go."""
+    problem = result.problem
+    if len(result.routes) != problem.num_agents:
+        raise BadResult(f"it has {len(result.routes)} routes for {problem.num_agents} agents")
+    named = [name for route in result.routes for name in _names_of(route)]
+    unknown = {*named, *(name for pair in result.unmet for name in pair)} - set(problem.names)
+    if unknown:
+        raise BadResult(f"it names {sorted(unknown)}, the problem has {', '.join(problem.names)}")
+    rows = [row for stats in result.rounds for row in _rows_of(stats)]
+    if not all(0 <= row < problem.num_anchors for row in rows):
+        raise BadResult(f"its rounds name anchors beyond the {problem.num_anchors} there are")
+    if any(tree.segments.size and tree.segments.shape[2:] != (2,) for tree in result.trees):
+        raise BadResult("its trees are not made of segments [frames, 2]")
+    if not all(map(_is_walkable, result.routes)) or not np.isfinite(result.seconds):
+        raise BadResult("its stops do not lie on its paths, or its lengths are not finite")
+
+
+def _planar(points: FloatArray) -> FloatArray:
+    """[n, 2], also where there are none."""
+    if points.size and (points.ndim != 2 or points.shape[1] != 2):
+        raise BadResult(f"places of shape {list(points.shape)}, expected points [n, 2]")
+    return points.reshape(-1, 2)
+
+
+def _names_of(route: Plan) -> list[str]:
+    return [*route.order, *(name for leg in route.legs for name in (leg.source, leg.target, *leg.chain))]
+
+
+def _rows_of(stats: RoundStats) -> list[int]:
+    ends = [end for pair in (*stats.pairs, *stats.accepted) for end in (pair.source, pair.target)]
+    return [*ends, *(anchor for order in stats.route.orders for anchor in order)]
+
+
+def _is_walkable(route: Plan) -> bool:
+    stops, num_rows = route.stops, max(1, len(route.path))
+    is_along = list(stops) == sorted(stops) and all(0 <= stop < num_rows for stop in stops)
+    return is_along and len(stops) <= len(route.order) and bool(np.isfinite(route.raw_length))
 
 
 def _arrows(pairs: tuple[tuple[str, str], ...]) -> str:
@@ -143,7 +159,7 @@ def _to_dict(result: PlanResult) -> dict[str, Any]:
         "format": FORMAT,
         "preset": result.preset,
         "variant": result.variant,
-        "seed": result.seed,
+        "seed": int(result.seed),
         "complete": result.complete,
         "length": result.length,
         "raw_length": result.raw_length,
@@ -173,37 +189,3 @@ def _finite(values: Mapping[str, Any]) -> dict[str, Any]:
     """JSON knows no infinity: what is unbounded or unknown is written as null."""
     is_odd = {name: isinstance(value, float) and not np.isfinite(value) for name, value in values.items()}
     return {name: None if is_odd[name] else value for name, value in values.items()}
-
-
-def _infinite(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: float("inf") if value is None else value for name, value in values.items()}
-
-
-def _from_dict(values: Mapping[str, Any]) -> PlanResult:
-    return PlanResult(
-        problem=Problem(**values["problem"]),
-        routes=tuple(_plan(route) for route in values["routes"]),
-        unmet=tuple((source, target) for source, target in values["unmet"]),
-        rounds=tuple(_round(stats) for stats in values["rounds"]),
-        num_expanded=values["num_expanded"],
-        seconds=values["seconds"],
-        seed=values["seed"],
-        variant=values["variant"],
-        preset=values["preset"],
-        certificate=Certificate(**_infinite(values["certificate"])),
-        trees=tuple(TreePicture(t["anchor"], np.array(t["segments"])) for t in values["trees"]),
-        meetings=np.array(values["meetings"], dtype=float).reshape(-1, 2),
-        support=Support.from_dict(values["support"]),
-    )
-
-
-def _plan(values: Mapping[str, Any]) -> Plan:
-    legs = tuple(Leg(**_infinite({**leg, "chain": tuple(leg["chain"])})) for leg in values["legs"])
-    path = np.array(values["path"], dtype=float).reshape(-1, 2)
-    return Plan(list(values["order"]), path, legs, values["raw_length"], tuple(values["stops"]))
-
-
-def _round(values: Mapping[str, Any]) -> RoundStats:
-    orders = tuple(tuple(order) for order in values["route"]["orders"])
-    pairs = {name: tuple(Pair(**pair) for pair in values[name]) for name in ("pairs", "accepted")}
-    return RoundStats(**_infinite({**values, **pairs, "route": JointRoute(orders)}))

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import os
+import sys
 import tomllib
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any, TypeVar
 
-from chronoforest.errors import BadPresetFile, CannotWrite, InvalidParameter
+from chronoforest.errors import BadPresetFile, InvalidParameter
+from chronoforest.files import reading, write_text
 from chronoforest.presets.withdrawn import WITHDRAWN
 from chronoforest.types import WorldParams
 
@@ -40,12 +40,8 @@ class Setting:
 
 def read_preset_file(path: Path) -> dict[str, Any]:
     """The tables of a TOML file."""
-    try:
+    with reading(path, "TOML", BadPresetFile):
         return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadPresetFile(f"{path} cannot be read: {error}") from error
-    except tomllib.TOMLDecodeError as error:
-        raise BadPresetFile(f"{path} is not TOML: {error}") from error
 
 
 def overlay(params: Params, changes: Mapping[str, Any], path: Path, where: str = "") -> Params:
@@ -74,16 +70,7 @@ def write_preset_file(path: Path, head: Iterable[str], settings: Iterable[Settin
     for table, group in groupby(settings, key=lambda setting: setting.table):
         lines += ["", f"[{table}]"] if table else [""]
         lines += [f"{setting.key} = {_shown(setting.value)}  # {setting.reason}" for setting in group]
-    draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        os.replace(draft, path)
-    except OSError as error:
-        raise CannotWrite(f"cannot write {path}: {error.strerror or error}") from error
-    finally:
-        with suppress(OSError):
-            draft.unlink()
+    write_text(path, "\n".join(lines) + "\n")
 
 
 def _settable(params: Any, where: str) -> dict[str, Any]:
@@ -104,7 +91,7 @@ def _overlaid(present: Any, value: Any, path: Path, name: str) -> Any:
     if isinstance(present, tuple) and isinstance(value, (list, tuple)):
         if all(_is_number(item) for item in value):
             return tuple(float(item) for item in value)
-    elif isinstance(present, float) and _is_number(value):
+    elif isinstance(present, float) and (_is_number(value) or value == present):
         return float(value)
     elif type(value) is type(present):
         return value
@@ -112,7 +99,8 @@ def _overlaid(present: Any, value: Any, path: Path, name: str) -> Any:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return is_number and abs(value) <= sys.float_info.max
 
 
 def _shown(value: Value) -> str:

@@ -14,7 +14,8 @@ from pathlib import Path
 from chronoforest.bench.run import read_records
 from chronoforest.bench.suite import Suite
 from chronoforest.bench.trials import Origin, Trial
-from chronoforest.errors import BadResult, CannotWrite
+from chronoforest.errors import BadResult
+from chronoforest.files import reading, write_text
 from chronoforest.report.contents import Contents, Exhibit
 
 _STYLE = """
@@ -79,12 +80,10 @@ def read_configuration(folder: Path) -> dict[str, str]:
     path = folder / "config.json"
     if not path.is_file():
         return {}
-    try:
+    with reading(path, "a configuration", BadResult):
         values = json.loads(path.read_text())
         commands = {f"command {number}": command for number, command in enumerate(values["commands"], 1)}
         return {**commands, "version": values["version"]}
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise BadResult(f"{path} is not a configuration: {error}") from error
 
 
 def _markdown(title: str, sections: Sequence[Section], configuration: Mapping[str, str]) -> str:
@@ -110,14 +109,3 @@ def _html_section(section: Section, out: Path) -> str:
     shown = "".join(one.to_html(out) for one in section.exhibits)
     head = f"<h2>{escape(section.suite.name)}: {escape(section.suite.summary)}</h2>"
     return f"{head}<p>{escape(section.basis)}</p>{shown}"
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a file whole, or say why not."""
-    draft = path.with_name(path.name + ".tmp")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_text(text)
-        draft.replace(path)
-    except OSError as error:
-        raise CannotWrite(f"cannot write {path}: {error.strerror or error}") from error

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from chronoforest.errors import CannotWrite
 from chronoforest.execution.rollout import Rollout
+from chronoforest.files import drafted
 from chronoforest.report import drawing
 from chronoforest.report.drawing import INK
 from chronoforest.types import FloatArray, Problem, Support
@@ -49,9 +49,6 @@ def without_jumps(track: FloatArray) -> FloatArray:
 
 
 def save_figure(figure: Any, path: str | Path) -> None:
-    """Write a PNG or say why not."""
-    try:
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(path)
-    except OSError as error:
-        raise CannotWrite(f"cannot write {path}: {error.strerror or error}") from error
+    """Write a picture in the format of the path's ending."""
+    with drafted(path) as draft:
+        figure.savefig(draft)

@@ -17,9 +17,9 @@ from chronoforest.bench.case import Case
 from chronoforest.bench.metrics import Estimate, complete_plans
 from chronoforest.bench.protocol import PROTOCOL_SUITES
 from chronoforest.bench.trials import PlanFigures, Trial
+from chronoforest.files import write_text
 from chronoforest.peers.choice import PlannerChoice
 from chronoforest.report.contents import Contents
-from chronoforest.report.page import write_text
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ the new bits of the tracks and the agents. On the right, where the agents are an
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -18,8 +17,9 @@ from typing import Any
 import numpy as np
 
 from chronoforest.envs.bodies import AntKinematics
-from chronoforest.errors import CannotWrite, InvalidParameter
+from chronoforest.errors import InvalidParameter
 from chronoforest.execution.rollout import Rollout
+from chronoforest.files import drafted
 from chronoforest.planning.result import PlanResult
 from chronoforest.report import drawing
 from chronoforest.report.closeups import Closeups
@@ -184,15 +184,13 @@ def _write_video(
     params: VideoParams,
     on_frame: Callable[[int, int], None] | None,
 ) -> None:
-    """Write beside the target and rename, so that a broken video never has the final name."""
+    """Write the pictures as a video, complete or not at all."""
     import imageio_ffmpeg
 
-    draft = path.with_name(f".{path.stem}.draft.mp4")
     first = next(shown)
     size = (first.shape[1], first.shape[0])
     options: dict[str, Any] = {"fps": params.fps, "codec": "libx264", "macro_block_size": 2, "quality": 7}
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+    with drafted(path) as draft:
         writer = imageio_ffmpeg.write_frames(
             str(draft), size, output_params=["-preset", "veryfast"], **options
         )
@@ -204,6 +202,3 @@ def _write_video(
         for _ in range(params.hold):
             writer.send(picture.tobytes())
         writer.close()
-        os.replace(draft, path)
-    except OSError as error:
-        raise CannotWrite(f"cannot write {path}: {error.strerror or error}") from error

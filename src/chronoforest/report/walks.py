@@ -12,6 +12,7 @@ from chronoforest.collect.floor import HEALTHY_HEIGHTS, STEPS_PER_SECOND
 from chronoforest.data.episodes import Episodes, Float32Array
 from chronoforest.envs.bodies import ANT_OBSERVATION_DIM, is_upside_down
 from chronoforest.errors import BadDataset
+from chronoforest.files import reading
 
 RADII = (0.5, 1.0)
 """Units from the goal that count as an arrival; the first is the official tasks' own."""
@@ -86,8 +87,9 @@ class Walks:
 
 def read_goals(path: Path, num_episodes: int) -> Float32Array | None:
     """The goals [E, 2] of a generated file; None where it has none, as official files."""
-    with np.load(path, allow_pickle=False) as file:
+    with reading(path, "an .npz dataset", BadDataset), np.load(path, allow_pickle=False) as file:
         goals = file.get("goals")
+        goals = None if goals is None else np.asarray(goals, dtype=np.float32)
     if goals is not None and (goals.shape != (num_episodes, 2) or not np.isfinite(goals).all()):
         raise BadDataset(f"{path}: goals have shape {list(goals.shape)}, expected finite [{num_episodes}, 2]")
     return goals

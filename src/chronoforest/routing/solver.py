@@ -60,7 +60,10 @@ class FixedOrder:
 def order_from_names(names: Sequence[Sequence[str]], problem: Problem) -> JointRoute:
     """One list of anchor names per agent, such as [["S1", "W2", "G1"]], as a checked route."""
     rows = {name: row for row, name in enumerate(problem.names)}
-    unknown = [name for order in names for name in order if name not in rows]
+    try:
+        unknown = [name for order in names for name in order if name not in rows]
+    except TypeError as error:
+        raise InvalidProblem(f"order must be lists such as [['S1', 'G1']], got {names!r:.80}") from error
     if unknown:
         raise InvalidProblem(f"no anchor is called {unknown[0]!r}; available: {', '.join(rows)}")
     route = JointRoute(tuple(tuple(rows[name] for name in order) for order in names))

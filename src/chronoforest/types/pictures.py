@@ -39,11 +39,16 @@ class Support:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Support:
-        """The inverse of `to_dict`."""
-        width, height = values["shape"]
+        """The inverse of `to_dict`; ValueError where the values are not those of a support."""
+        width, height = map(int, values["shape"])
         packed = np.frombuffer(base64.b64decode(values["bits"], validate=True), dtype=np.uint8)
+        if min(width, height) < 1 or width * height > 8 * len(packed):
+            raise ValueError(f"support of {width} × {height} cells in {8 * len(packed)} bits")
         mask = np.unpackbits(packed)[: width * height].astype(bool).reshape(width, height)
-        return cls(np.array(values["origin"], dtype=float), values["cell"], mask)
+        origin, cell = np.array(values["origin"], dtype=float), float(values["cell"])
+        if origin.shape != (2,) or not np.isfinite(origin).all() or not 0 < cell < np.inf:
+            raise ValueError(f"support at {values['origin']!r} with cells of {values['cell']!r}")
+        return cls(origin, cell, mask)
 
 
 @dataclass(frozen=True)

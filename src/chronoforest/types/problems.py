@@ -43,7 +43,7 @@ class Problem:
     def _refuse_duplicates(self) -> None:
         seen: dict[tuple[float, ...], str] = {}
         for name, point in zip(self.names, self.anchors, strict=True):
-            key = tuple(np.round(point, 9))
+            key = tuple(point)
             if key in seen:
                 raise InvalidProblem(
                     f"{seen[key]} and {name} are both at {_show(point)}; "
@@ -148,8 +148,8 @@ def path_length(path: FloatArray) -> float:
 def _points(name: str, value: ArrayLike) -> FloatArray:
     try:
         array = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InvalidProblem(f"{name} must be a list of [x, y] points, got {value!r}") from error
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InvalidProblem(f"{name} must be a list of [x, y] points, got {value!r:.80}") from error
     if array.size == 0:
         array = array.reshape(0, 2)
     if array.ndim != 2 or array.shape[1] != 2:

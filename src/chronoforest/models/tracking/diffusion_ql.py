@@ -155,10 +155,10 @@ def level_waves(params: DiffusionQLParams) -> torch.Tensor:
 def signal_left(params: DiffusionQLParams) -> torch.Tensor:
     """ᾱ of the variance-preserving schedule, [num_levels + 1]; level 0 is exactly clean."""
     count = params.num_levels
-    level = torch.arange(1, count + 1, dtype=torch.float64)
+    level = torch.arange(1, count + 1, dtype=torch.float64, device="cpu")
     growth = 0.5 * (params.highest_rate - params.lowest_rate) * (2.0 * level - 1.0) / count**2
     kept = torch.exp(-params.lowest_rate / count - growth)
-    return torch.cat([torch.ones(1, dtype=torch.float64), torch.cumprod(kept, dim=0)]).float()
+    return torch.cat([torch.ones_like(kept[:1]), torch.cumprod(kept, dim=0)]).float()
 
 
 class DiffusionQLearner(Learner):

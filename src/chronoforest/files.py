@@ -1,0 +1,185 @@
+"""The one way to write, lock and read back a file: complete or not there, by one process, or refused."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import lzma
+import os
+import platform
+import secrets
+import shlex
+import struct
+import sys
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from tokenize import TokenError
+from typing import IO
+
+from chronoforest.errors import CannotWrite, ChronoForestError, InUse
+
+DAMAGE = (
+    OSError,
+    EOFError,
+    ValueError,  # text that is no UTF-8, JSON, TOML or CSV; a NumPy header that is none
+    LookupError,
+    TypeError,
+    AttributeError,
+    ArithmeticError,
+    SyntaxError,
+    TokenError,
+    RuntimeError,  # an archive with a password; nesting too deep
+    MemoryError,  # a header that claims more than there is
+    struct.error,
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    ChronoForestError,  # a value that its own type refuses
+)
+"""All that reading a missing, truncated, foreign or edited file can raise."""
+
+LONGEST_REASON = 300
+"""Letters; parsers like to quote the whole file."""
+
+WITHOUT_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS)
+"""What file systems answer that cannot lock; there is nobody to be told of then."""
+
+
+@contextmanager
+def reading(path: str | Path, what: str, refusal: type[ChronoForestError]) -> Iterator[None]:
+    """Whatever reading a file raises within the block becomes one sentence that names the file."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise refusal(f"{path}: no such file") from error
+    except DAMAGE as error:
+        words = f"it lacks {error}" if isinstance(error, KeyError) else str(error) or type(error).__name__
+        reason = " ".join(words.split())[:LONGEST_REASON]
+        raise refusal(f"{path} is damaged or not {what}: {reason}") from error
+
+
+@contextmanager
+def drafted(path: str | Path) -> Iterator[Path]:
+    """A path of its own to write to, which takes the place of `path` when the block ends well.
+
+    The file is on the disk before it gets its name, has the permissions of any other file, and is gone after
+    a failure; `path` is untouched then.
+    """
+    path = Path(os.path.realpath(path))
+    draft = path.with_name(f".{path.stem}.{secrets.token_hex(6)}{path.suffix}")
+    try:
+        if path.exists() and not path.is_file():
+            raise CannotWrite(f"cannot write {path}: something is there that is no file")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        yield draft
+        _flush(draft)
+        os.replace(draft, path)
+        _flush(path.parent)
+    except OSError as error:
+        raise cannot_write(path, error) from error
+    finally:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Write a text in UTF-8, complete or not at all."""
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: str | Path, content: bytes) -> None:
+    """Write bytes, complete or not at all."""
+    with drafted(path) as draft:
+        draft.write_bytes(content)
+
+
+def append_line(path: Path, line: str) -> None:
+    """Add a line in one write, on the disk before this returns; what a killed process left of one goes."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("ab+") as file:
+            _drop_torn_line(file)
+            file.write(line.encode() + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise cannot_write(path, error) from error
+
+
+def cannot_write(path: Path, error: OSError) -> CannotWrite:
+    """The refusal that names the file and the reason."""
+    return CannotWrite(f"cannot write {path}: {error.strerror or error}")
+
+
+@contextmanager
+def locked(target: Path) -> Iterator[Path]:
+    """Hold a folder, or a file that several could write, for this process; another is told who holds it."""
+    path = target / ".lock" if target.is_dir() else target.with_name(f".{target.name}.lock")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = _lock_file(path, target)
+    except OSError as error:
+        raise cannot_write(target, error) from error
+    with file:
+        try:
+            yield target
+        finally:
+            path.unlink(missing_ok=True)
+
+
+def _lock_file(path: Path, target: Path) -> IO[str]:
+    """The open file whose lock is ours until it is closed."""
+    while True:
+        file = path.open("a+")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            with file:
+                raise InUse(target, _holder(file)) from None
+        except OSError as error:
+            if error.errno not in WITHOUT_LOCKS:
+                file.close()
+                raise
+        if _is_there(path, file):
+            break
+        file.close()  # its holder removed it while we waited for it
+    file.truncate(0)
+    file.write(f"process {os.getpid()} on {platform.node()}: {shlex.join(sys.argv)}")
+    file.flush()
+    return file
+
+
+def _holder(file: IO[str]) -> str:
+    file.seek(0)
+    return file.read() or "another process"
+
+
+def _is_there(path: Path, file: IO[str]) -> bool:
+    """Whether the path still leads to the file that was opened."""
+    try:
+        return os.path.samestat(path.stat(), os.fstat(file.fileno()))
+    except FileNotFoundError:
+        return False
+
+
+def _drop_torn_line(file: IO[bytes]) -> None:
+    """Cut what follows the last end of line, so that the next line starts on its own."""
+    end = file.seek(0, os.SEEK_END)
+    if end == 0:
+        return
+    file.seek(end - 1)
+    if file.read(1) != b"\n":
+        file.seek(0)
+        file.truncate(file.read().rfind(b"\n") + 1)
+
+
+def _flush(path: Path) -> None:
+    """Wait until a file or a folder is on the disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,46 @@
+"""A plan.json that was edited, cut or scrambled loads as a plan that can be used, or is refused."""
+
+import json
+
+import numpy as np
+from damage import cases, damaged_bytes, ends_well, mutated, places
+from fakes import BLOCK, make_planner, scattered_problem
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chronoforest.planning.result import load_result
+
+RESULT = make_planner(BLOCK).plan(scattered_problem(2, 1, BLOCK), seed=3)
+VALUES = json.loads(RESULT.to_json())
+FEW = {**VALUES, "trees": [{**tree, "segments": tree["segments"][:1]} for tree in VALUES["trees"][:2]]}
+FEW["rounds"] = FEW["rounds"][-2:]
+FEW["routes"] = [{**r, "path": r["path"][:3] + r["path"][-1:], "stops": [0, 3]} for r in FEW["routes"]]
+PLACES = list(places(FEW))
+contents = st.one_of(
+    mutated(FEW, PLACES).map(lambda values: json.dumps(values).encode()),
+    damaged_bytes(json.dumps(FEW).encode()),
+)
+
+
+def use(path):
+    """Load a plan and do with it what a user may."""
+    result = load_result(path)
+    again = json.loads(result.to_json())
+    assert np.isfinite([result.length, result.saved, *again["meetings"][:1]][0])
+    assert result.summary()
+    for route in result.routes:
+        assert len(route.path[list(route.stops)]) == len(route.stops)
+    return result
+
+
+def test_the_unharmed_plan_loads(tmp_path):
+    (tmp_path / "plan.json").write_text(json.dumps(FEW))
+    assert use(tmp_path / "plan.json").complete
+
+
+@cases(500)
+@given(contents)
+def test_a_damaged_plan_is_used_or_refused(tmp_path_factory, content):
+    path = tmp_path_factory.getbasetemp() / "plan.json"
+    path.write_bytes(content)
+    ends_well(use, path)
