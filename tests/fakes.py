@@ -79,6 +79,9 @@ class StraightSampler:
     def guided_by(self, **changes):
         return replace(self, guidance=self.guidance | changes)
 
+    def in_steps(self, num_steps):
+        return self
+
     def __call__(self, query, rng):
         self.queries.append(query)
         angle = rng.uniform(0.0, 2.0 * np.pi, len(query))

@@ -61,6 +61,11 @@ class SegmentSampler:
         params = replace(self.params, guidance=replace(self.params.guidance, **changes))
         return SegmentSampler(self.net, self.distance, params, self.device)
 
+    def in_steps(self, num_steps: int) -> SegmentSampler:
+        """The same sampler with so many denoising steps, or as many as it takes now if that is less."""
+        params = replace(self.params, num_steps=min(num_steps, self.params.num_steps))
+        return SegmentSampler(self.net, self.distance, params, self.device)
+
     def __call__(self, query: Query, rng: np.random.Generator) -> FloatArray:
         """[n, horizon + 1, 2] world units, outward from the boundary."""
         shape = (len(query), self.horizon, query.boundary.shape[1])

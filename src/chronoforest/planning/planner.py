@@ -13,6 +13,7 @@ from chronoforest.errors import InvalidParameter, InvalidProblem, UnknownVariant
 from chronoforest.planning.closed_loop import ClosedLoop
 from chronoforest.planning.preparation import Prepared, prepare
 from chronoforest.planning.result import PlanResult
+from chronoforest.planning.roadmap_search import RoadmapSearch
 from chronoforest.planning.variants import VARIANTS, PlannerParams
 from chronoforest.routing.solver import order_from_names
 from chronoforest.search.memory import ForestMemory
@@ -141,7 +142,8 @@ class Planner:
         seed: int,
     ) -> PlanSearch:
         """The search for a problem that has been checked."""
-        return ClosedLoop(self.prepared(variant), problem, order, memory, seed)
+        begin = RoadmapSearch if VARIANTS[variant].uses_roadmap else ClosedLoop
+        return begin(self.prepared(variant), problem, order, memory, seed)
 
     def _computing(self) -> AbstractContextManager[None]:
         """What surrounds the work of a plan."""

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from chronoforest.planning.variants import PlannerParams, Variant
+from chronoforest.roadmap.hops import Ground
+from chronoforest.roadmap.verify import Checker
+from chronoforest.roadmap.ways import Roadmap, build_roadmap
 from chronoforest.routing.solver import AutoSolver, FixedOrder, order_from_names
 from chronoforest.search.expand import SearchModels
 from chronoforest.search.landmarks import LandmarkDistance, scatter
@@ -24,6 +28,24 @@ class Prepared:
     models: SearchModels
     learned: Distance
     support: Support
+
+    @cached_property
+    def ground(self) -> Ground:
+        """What the roadmap looks at."""
+        models = self.models
+        return Ground(
+            models.density, self.learned, models.calibration, models.step_length, self.params.assembly.edge
+        )
+
+    @cached_property
+    def roadmap(self) -> Roadmap:
+        """Places over the support and hops between them, made when a plan first needs it."""
+        return build_roadmap(self.support, self.ground)
+
+    @cached_property
+    def checker(self) -> Checker:
+        """What verifies ways over the roadmap."""
+        return Checker.made_for(self.models.sampler, self.ground, self.roadmap.places.position)
 
     def bare_forest(self, problem: Problem) -> Forest:
         """A root for every anchor."""

@@ -55,7 +55,8 @@ class Variant:
     """An ablation as a value: what it changes in the parameters, the models, the matrix and the budget.
 
     adapt: parameters to parameters; equip: models to models, for example with another guidance; chained:
-    direct costs to the costs that routes are solved on.
+    direct costs to the costs that routes are solved on; uses_roadmap: ways are proposed by the roadmap, trees
+    are grown only where it leads nowhere; verifies: the denoiser is asked about every proposed way.
     """
 
     adapt: Callable[[PlannerParams], PlannerParams] = lambda params: params
@@ -64,6 +65,8 @@ class Variant:
     is_exhaustive: bool = False
     fixes_order: bool = False
     needs_order: bool = False
+    uses_roadmap: bool = False
+    verifies: bool = False
 
 
 def _searching(**changes: object) -> Callable[[PlannerParams], PlannerParams]:
@@ -85,6 +88,8 @@ def _reversible(params: PlannerParams) -> PlannerParams:
 
 VARIANTS: dict[str, Variant] = {
     "online": Variant(),
+    "verified": Variant(uses_roadmap=True, verifies=True),
+    "roadmap-only": Variant(uses_roadmap=True),
     "single": Variant(_single),
     "start-tree-only": Variant(_searching(grows_target=False)),
     "l2-root": Variant(_searching(ranking=straight_ranking)),

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from chronoforest.errors import InvalidParameter
 from chronoforest.roadmap.hops import Ground
 from chronoforest.types import BoolArray, FloatArray, IntArray, Query, Sampler, path_length
+
+NUM_STEPS = 8
+"""Denoising steps; on giant 20 verify no more, and 4 a piece in a hundred less."""
+
+NUM_PROBES = 16
+"""Places from which the usual reach of a segment is measured."""
+
+SHORTEST = 4.0
+"""Pieces are at least so many meeting radii long where they can be: who stands still must not arrive."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +58,32 @@ class Verdict:
     def is_verified(self) -> bool:
         """Whether somebody moves like that."""
         return self.segment is not None
+
+
+@dataclass(frozen=True)
+class Checker:
+    """Asks the denoiser about ways; piece_length: the longest piece it is asked for, in world units."""
+
+    sampler: Sampler
+    ground: Ground
+    piece_length: float
+    params: VerifyParams = VerifyParams()
+
+    @classmethod
+    def made_for(cls, sampler: Sampler, ground: Ground, places: FloatArray) -> Checker:
+        """A checker that asks in few denoising steps, for pieces as long as segments reach from places."""
+        quick, rng = sampler.in_steps(NUM_STEPS), np.random.default_rng(0)
+        some = places[rng.permutation(len(places))[:NUM_PROBES]]
+        params = VerifyParams()
+        reach = params.piece_share * usual_reach(quick, some, rng)
+        return cls(quick, ground, max(reach, SHORTEST * params.meeting_steps * ground.step_length))
+
+    def __call__(
+        self, pieces: Sequence[FloatArray], num_samples: int, rng: np.random.Generator
+    ) -> list[Verdict]:
+        """A verdict on every piece."""
+        params = replace(self.params, num_samples=num_samples)
+        return verify(pieces, self.sampler, self.ground, params, rng)
 
 
 def usual_reach(sampler: Sampler, places: FloatArray, rng: np.random.Generator) -> float:

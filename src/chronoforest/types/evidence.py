@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
@@ -46,12 +46,16 @@ class Evidence:
     meetings: tuple[Meeting, ...] = ()
 
 
+LegEvidence = Literal["proposed", "verified"]
+
+
 @dataclass(frozen=True)
 class Leg:
     """One leg of a route with its certificate.
 
     cost, gap, width are in steps: the bridge's cost, the distance left between its two halves, and the
-    5–95 % uncertainty band of the cost (paper eq. 39). `chain` names the anchors the leg runs through.
+    5–95 % uncertainty band of the cost (paper eq. 39). `chain` names the anchors the leg runs through;
+    `evidence` says whether its way was only proposed, by the roadmap, or verified by the denoiser.
     """
 
     source: str
@@ -61,6 +65,7 @@ class Leg:
     gap: float
     width: float
     chain: tuple[str, ...]
+    evidence: LegEvidence = "verified"
 
 
 @dataclass(frozen=True)

@@ -89,6 +89,10 @@ class Sampler(Protocol):
         """The same sampler with other guidance settings; those it does not have are refused."""
         ...
 
+    def in_steps(self, num_steps: int) -> Sampler:
+        """The same sampler with at most so many denoising steps."""
+        ...
+
 
 class PlanningModels(Protocol):
     """The learned models a planner needs."""

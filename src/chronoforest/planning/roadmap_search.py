@@ -1,0 +1,281 @@
+"""Plans over the roadmap: ways are proposed at once, the denoiser verifies them, refuted hops get dearer."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from chronoforest.planning.assembly import Bridge, make_plan
+from chronoforest.planning.closed_loop import ClosedLoop
+from chronoforest.planning.preparation import Prepared
+from chronoforest.planning.result import PlanResult
+from chronoforest.planning.shortening import shorten
+from chronoforest.roadmap.verify import Verdict, cut
+from chronoforest.roadmap.ways import Ways, join
+from chronoforest.routing.certificates import width
+from chronoforest.routing.solver import AutoSolver, FixedOrder, best_two_costs, order_from_names
+from chronoforest.search.memory import ForestMemory
+from chronoforest.types import (
+    Certificate,
+    FloatArray,
+    Leg,
+    LegEvidence,
+    Pair,
+    Problem,
+    RoundObserver,
+    RoundStats,
+    RouteSolver,
+    Snapshot,
+    SnapshotObserver,
+    StopCriterion,
+    TreePicture,
+    path_length,
+)
+
+HOPE = 0.96
+"""A way that nobody has shortened yet is hoped to come out at this share of the usual length."""
+
+SAMPLES = (6, 12, 24)
+"""Segments asked for a piece in its first, second and third try; what none of them realises is refuted."""
+
+DEARER = 3.0
+"""What a refuted hop costs then, in times of what it cost."""
+
+MOST_REFUTED = 3
+"""A leg whose ways were refuted so often stays proposed."""
+
+
+@dataclass(frozen=True, eq=False)
+class ProposedWay:
+    """A leg's way: bridge: shortened; pieces: what is left to verify of it; segments: what was realised."""
+
+    bridge: Bridge
+    pieces: tuple[FloatArray, ...]
+    segments: tuple[FloatArray, ...] = ()
+
+    @property
+    def is_verified(self) -> bool:
+        """Whether somebody moves like that all along."""
+        return not self.pieces
+
+
+class RoadmapSearch:
+    """One call of `plan` over the roadmap: the tentative route, its proposed ways and what is verified.
+
+    Where the roadmap leads nowhere, trees are grown instead, for the whole problem.
+    """
+
+    def __init__(
+        self,
+        prepared: Prepared,
+        problem: Problem,
+        order: Sequence[Sequence[str]] | None,
+        memory: ForestMemory | None,
+        seed: int,
+    ) -> None:
+        self.started = time.perf_counter()
+        self.prepared, self.problem = prepared, problem
+        self.solver: RouteSolver = (
+            AutoSolver() if order is None else FixedOrder(order_from_names(order, problem))
+        )
+        self.rng = np.random.default_rng(seed)
+        self.pace = prepared.roadmap.pace
+        self.joined = join(prepared.roadmap, problem.anchors, prepared.ground)
+        self.found: dict[Pair, ProposedWay] = {}
+        self.num_tries: Counter[Pair] = Counter()
+        self.num_refuted: Counter[Pair] = Counter()
+        self.num_asked = 0
+        self.rounds: list[RoundStats] = []
+        self._propose()
+        is_connected = np.isfinite(self.route.cost(self.cost))
+        self.trees = None if is_connected else ClosedLoop(prepared, problem, order, memory, seed)
+
+    def run(
+        self,
+        stop: StopCriterion,
+        on_round: RoundObserver | None = None,
+        on_snapshot: SnapshotObserver | None = None,
+    ) -> None:
+        """Propose, then verify a round at a time until every leg is verified or given up."""
+        if self.trees is not None:
+            self.trees.run(stop, on_round, on_snapshot)
+            return
+        asked: tuple[Pair, ...] = ()
+        while True:
+            self._record(asked)
+            if on_round is not None:
+                on_round(self.rounds[-1], self.problem)
+            if on_snapshot is not None:
+                on_snapshot(self.snapshot())
+            asked = self._open_legs()
+            if not asked or stop(self.rounds):
+                return
+            self._verify(asked)
+
+    def _propose(self) -> None:
+        """The best route when the ways that it uses cost what they come out at, the others what one may hope.
+
+        A way is shortened only when a route wants it.
+        """
+        ways = self.joined.ways()
+        while True:
+            self.cost = self._expected(ways)
+            self.route = self.solver(self.cost, self.problem, getattr(self, "route", None))
+            fresh = [leg for leg in self.route.legs if leg not in self.found]
+            proposed = [self._shortened(leg, ways) for leg in fresh]
+            if not any(proposed):
+                return
+
+    def _expected(self, ways: Ways) -> FloatArray:
+        """[A, A] steps: a shortened way takes its length at the usual pace, others are hoped to do so."""
+        known = {leg: self.pace * way.bridge.length for leg, way in self.found.items()}
+        ratios = [
+            steps / ways.cost[leg.source, leg.target]
+            for leg, steps in known.items()
+            if np.isfinite(ways.cost[leg.source, leg.target])
+        ]
+        cost = ways.cost * (HOPE * float(np.median(ratios)) if ratios else 1.0)
+        for leg, steps in known.items():
+            cost[leg.source, leg.target] = steps
+        np.fill_diagonal(cost, 0.0)
+        return cost
+
+    def _shortened(self, leg: Pair, ways: Ways) -> bool:
+        """Take in the roadmap's way for a leg, and the way back if that is the same; whether there is one."""
+        way = ways.way(leg.source, leg.target)
+        if way is None:
+            return False
+        prepared = self.prepared
+        path = shorten(way.path, prepared.models.density, prepared.learned, prepared.params.assembly)
+        pieces = cut(path, prepared.checker.piece_length) if prepared.variant.verifies else []
+        self.found[leg] = ProposedWay(Bridge(path, path_length(way.path)), tuple(pieces))
+        if prepared.params.is_reversible:
+            back = tuple(piece[::-1] for piece in pieces)
+            self.found[leg.reversed] = ProposedWay(self.found[leg].bridge.reversed, back)
+        return True
+
+    def _open_legs(self) -> tuple[Pair, ...]:
+        """Legs of the route that are not verified and not given up."""
+        if not self.prepared.variant.verifies:
+            return ()
+        return tuple(
+            leg
+            for leg in self.route.legs
+            if not self.found[leg].is_verified and self.num_refuted[leg] < MOST_REFUTED
+        )
+
+    def _verify(self, legs: tuple[Pair, ...]) -> None:
+        """One batch about all pieces of some legs; refuted ones get dearer and the route is solved anew."""
+        num_samples = SAMPLES[min(self.num_tries[leg] for leg in legs)]
+        pieces = [piece for leg in legs for piece in self.found[leg].pieces]
+        verdicts = iter(self.prepared.checker(pieces, num_samples, self.rng))
+        self.num_asked += len(pieces)
+        for leg in legs:
+            self._take_in(leg, [next(verdicts) for _ in self.found[leg].pieces])
+        refuted = [leg for leg in legs if self.num_tries[leg] == len(SAMPLES)]
+        for leg in refuted:
+            self._refute(leg)
+        if refuted:
+            self._propose()
+
+    def _take_in(self, leg: Pair, verdicts: Sequence[Verdict]) -> None:
+        way = self.found[leg]
+        left = [p for p, verdict in zip(way.pieces, verdicts, strict=True) if not verdict.is_verified]
+        segments = [verdict.segment for verdict in verdicts if verdict.segment is not None]
+        self.found[leg] = replace(way, pieces=tuple(left), segments=(*way.segments, *segments))
+        if left:
+            self.num_tries[leg] += 1
+
+    def _refute(self, leg: Pair) -> None:
+        """Nobody moves like that: hops along the pieces get dearer, for all legs of the problem."""
+        room = 2.0 * self.prepared.params.assembly.keep_margin
+        for piece in self.found[leg].pieces:
+            self.joined = self.joined.dearer(self.joined.hops_along(piece, room), DEARER)
+        self.num_tries[leg] = 0
+        self.num_refuted[leg] += 1
+        self._forget(leg)
+
+    def _forget(self, leg: Pair) -> None:
+        """Ask the roadmap again for this leg and for others that are not verified."""
+        self.found = {pair: way for pair, way in self.found.items() if way.is_verified and pair != leg}
+
+    def _record(self, asked: tuple[Pair, ...]) -> None:
+        self.rounds.append(
+            RoundStats(
+                round_index=len(self.rounds),
+                route=self.route,
+                route_cost=self.route.cost(self.cost),
+                pairs=asked,
+                accepted=self.route.legs,
+                num_expanded=self.num_asked,
+                num_nodes=sum(len(way.segments) for way in self.found.values()),
+                seconds=time.perf_counter() - self.started,
+            )
+        )
+
+    def snapshot(self) -> Snapshot:
+        """What the search looks like after the last round."""
+        return Snapshot(
+            problem=self.problem,
+            stats=self.rounds[-1],
+            trees=self._pictures(self.route.legs),
+            bridge_cost=self.cost,
+            meetings={},
+            paths={leg: self.found[leg].bridge.path for leg in self.route.legs},
+        )
+
+    def result(self, preset: str, variant: str, seed: int) -> PlanResult:
+        """The routes, each leg with what speaks for it."""
+        if self.trees is not None:
+            return self.trees.result(preset, variant, seed)
+        return PlanResult(
+            problem=self.problem,
+            routes=tuple(
+                make_plan(order, self.problem, self._leg, lambda leg: self.found[leg].bridge)
+                for order in self.route.orders
+            ),
+            unmet=(),
+            rounds=tuple(self.rounds),
+            num_expanded=self.num_asked,
+            seconds=time.perf_counter() - self.started,
+            seed=seed,
+            variant=variant,
+            preset=preset,
+            certificate=self._certificate(),
+            trees=self._pictures(self.route.legs),
+            meetings=np.zeros((0, self.problem.anchors.shape[1])),
+            support=self.prepared.support,
+        )
+
+    def _certificate(self) -> Certificate:
+        """Lengths over a roadmap bound nothing, but tell how close the second-best order is."""
+        best, second = best_two_costs(self.cost, self.problem)
+        return Certificate(float("inf"), second - best, premises_hold=False, is_exact=False)
+
+    def _leg(self, leg: Pair) -> Leg:
+        names = self.problem.names[leg.source], self.problem.names[leg.target]
+        way, calibration = self.found[leg], self.prepared.models.calibration
+        evidence: LegEvidence = (
+            "verified" if self.prepared.variant.verifies and way.is_verified else "proposed"
+        )
+        cost = self.pace * way.bridge.length
+        return Leg(*names, True, cost, 0.0, width(0.0, calibration), names, evidence)
+
+    def _pictures(self, legs: Iterable[Pair]) -> tuple[TreePicture, ...]:
+        """The realised segments of every leg, each with as many points as the longest."""
+        names = self.problem.names
+        return tuple(
+            TreePicture(names[leg.source], _padded(self.found[leg].segments))
+            for leg in legs
+            if self.found[leg].segments
+        )
+
+
+def _padded(segments: Sequence[FloatArray]) -> FloatArray:
+    """[n, t, d] segments of different lengths; the shorter ones stay at their end."""
+    longest = max(len(segment) for segment in segments)
+    return np.stack([np.pad(s, ((0, longest - len(s)), (0, 0)), mode="edge") for s in segments])
