@@ -26,10 +26,13 @@ class UnknownPreset(ChronoForestError):
 
 
 class UnknownPlanner(ChronoForestError):
-    """Neither ChronoForest's planner nor a peer has that name."""
+    """Neither ChronoForest's planner, nor a peer, nor a module with a peer has that name."""
 
-    def __init__(self, name: str, choices: Iterable[str]) -> None:
-        super().__init__(f"unknown planner {name!r}; available: {', '.join(choices)}")
+    def __init__(self, name: str, choices: Iterable[str], reason: str = "") -> None:
+        why = f" ({reason})" if reason else ""
+        super().__init__(
+            f"unknown planner {name!r}{why}; available: {', '.join(choices)}, or a module with a PEER"
+        )
 
 
 class UnknownVariant(ChronoForestError):

@@ -37,27 +37,11 @@ from chronoforest.types import (
 )
 
 
-class ChainSampler(Protocol):
-    """Generates several segments in a row together, each beginning where the one before it ends."""
-
-    def __call__(
-        self,
-        start: FloatArray,
-        goal: FloatArray,
-        num_segments: int,
-        num_samples: int,
-        rng: np.random.Generator,
-    ) -> FloatArray:
-        """[samples, segments · horizon + 1, 2] world units, from start [2] to goal [2]."""
-        ...
-
-
 @dataclass(frozen=True)
 class Inputs:
     """Everything a peer may be made of; states: [n, 2] recorded places, none unless the peer needs them."""
 
     models: PlanningModels
-    chains: ChainSampler
     params: PlannerParams
     states: FloatArray
 

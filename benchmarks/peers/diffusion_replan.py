@@ -11,6 +11,7 @@ import numpy as np
 
 from chronoforest.errors import InvalidParameter
 from chronoforest.peers.legs import Inputs, LegSearch, arrival, expected_costs, steps_to
+from chronoforest.peers.registry import Peer
 from chronoforest.types import FloatArray, Problem, Query
 
 
@@ -95,3 +96,6 @@ class _Chain(LegSearch):
         resized = np.concatenate([segment, np.repeat(segment[-1:], missing, axis=0)])
         self.attempt = np.concatenate([self.attempt, segment[1:]])
         self.segments.append(resized[None])
+
+
+PEER = Peer(DiffusionReplan)

@@ -8,6 +8,7 @@ import numpy as np
 
 from chronoforest.errors import InvalidParameter
 from chronoforest.peers.legs import Inputs, LegSearch, arrival, expected_costs, steps_to
+from chronoforest.peers.registry import Peer
 from chronoforest.search.tree import Representatives, Tree
 from chronoforest.types import FloatArray, IntArray, Problem, Query
 
@@ -151,3 +152,6 @@ class _Search(LegSearch):
 
     def _way_to(self, node: int) -> FloatArray:
         return self.tree.frame_state[self.tree.prefix_frames(node)]
+
+
+PEER = Peer(TreeSingle)
