@@ -8,7 +8,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from benchmarks.peers.chains import ChainSampler, JointSampler
-from chronoforest.errors import InvalidParameter
+from chronoforest.errors import InvalidParameter, require_at_least, require_positive
 from chronoforest.models.sampler import SegmentSampler
 from chronoforest.peers.legs import Inputs, LegSearch, expected_costs
 from chronoforest.peers.registry import Peer
@@ -28,13 +28,8 @@ class CompositionalParams:
     max_rounds: int = 4
 
     def __post_init__(self) -> None:
-        if min(self.num_samples, self.tries, self.max_rounds) < 1:
-            raise InvalidParameter(
-                "num_samples, tries and max_rounds must be ≥ 1, "
-                f"got {self.num_samples}, {self.tries} and {self.max_rounds}"
-            )
-        if not self.steps_per_segment > 0:
-            raise InvalidParameter(f"steps_per_segment must be above 0, got {self.steps_per_segment}")
+        require_at_least(self, 1, "num_samples", "tries", "max_rounds")
+        require_positive(self, "steps_per_segment")
 
 
 class Compositional:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from chronoforest.errors import InvalidParameter
+from chronoforest.errors import InvalidParameter, require_at_least
 from chronoforest.peers.legs import Inputs, LegSearch, arrival, expected_costs, steps_to
 from chronoforest.peers.registry import Peer
 from chronoforest.types import FloatArray, Problem, Query
@@ -28,11 +28,7 @@ class ReplanParams:
     replan_every: int = 100
 
     def __post_init__(self) -> None:
-        if min(self.num_samples, self.max_segments, self.replan_every) < 1:
-            raise InvalidParameter(
-                "num_samples, max_segments and replan_every must be ≥ 1, "
-                f"got {self.num_samples}, {self.max_segments} and {self.replan_every}"
-            )
+        require_at_least(self, 1, "num_samples", "max_segments", "replan_every")
         if not self.scales or min(self.scales) < 0:
             raise InvalidParameter(f"scales must be a non-empty list of numbers ≥ 0, got {self.scales}")
         if not 0.0 < self.kept_share <= 1.0:

@@ -108,3 +108,27 @@ class InUse(ChronoForestError):
 
 class WorkerDied(ChronoForestError):
     """A process that shares the work ended before its work was done."""
+
+
+def require_at_least(params: object, least: float, *names: str) -> None:
+    """Refuse fields below `least`; those that are None are not told."""
+    for name in names:
+        value = getattr(params, name)
+        if value is not None and not value >= least:
+            raise InvalidParameter(f"{name} must be at least {least}, got {value}")
+
+
+def require_positive(params: object, *names: str) -> None:
+    """Refuse fields that are not above 0."""
+    for name in names:
+        value = getattr(params, name)
+        if not value > 0:
+            raise InvalidParameter(f"{name} must be above 0, got {value}")
+
+
+def require_within(params: object, low: float, high: float, *names: str) -> None:
+    """Refuse fields outside [low, high]."""
+    for name in names:
+        value = getattr(params, name)
+        if not low <= value <= high:
+            raise InvalidParameter(f"{name} must lie in [{low}, {high}], got {value}")

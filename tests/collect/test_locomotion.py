@@ -154,7 +154,7 @@ def test_the_steadiest_of_the_fast_seeds_is_chosen():
     [
         ({"num_seeds": 0}, "num_seeds must be at least 1, got 0"),
         ({"num_steps": 0}, "num_steps must be at least 1, got 0"),
-        ({"seed": -1}, "seed must not be negative, got -1"),
+        ({"seed": -1}, "seed must be at least 0, got -1"),
         ({"num_steps": 1, "ants_per_seed": 0}, "ants_per_seed must be at least 1"),
     ],
 )

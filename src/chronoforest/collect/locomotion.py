@@ -22,7 +22,7 @@ from chronoforest.collect.expert import ACTION_DIM, CARD, EXPERT_FILE, KIND, NOI
 from chronoforest.collect.floor import STEPS_PER_SECOND, Floor, Outcome
 from chronoforest.collect.sac import Explorer, Replay, Sac, SacParams, member
 from chronoforest.collect.steadiness import SeedFigures, card_text, evaluate, steadiest
-from chronoforest.errors import BadCheckpoint, InvalidParameter
+from chronoforest.errors import BadCheckpoint, InvalidParameter, require_at_least
 from chronoforest.files import cannot_write, locked, write_text
 from chronoforest.models import checkpoint
 from chronoforest.models.runs import device_name
@@ -51,11 +51,9 @@ class ExpertParams:
     sac: SacParams = field(default_factory=SacParams)
 
     def __post_init__(self) -> None:
-        for name in ("num_seeds", "num_steps", "ants_per_seed", "batch", "eval_ants", "eval_steps"):
-            if getattr(self, name) < 1:
-                raise InvalidParameter(f"{name} must be at least 1, got {getattr(self, name)}")
-        if self.seed < 0:
-            raise InvalidParameter(f"seed must not be negative, got {self.seed}")
+        counts = ("num_seeds", "num_steps", "ants_per_seed", "batch", "eval_ants", "eval_steps")
+        require_at_least(self, 1, *counts)
+        require_at_least(self, 0, "seed")
         if self.num_ticks <= self.num_random_ticks:
             raise InvalidParameter(
                 f"{self.num_steps} steps with {self.ants_per_seed} ants per seed leave nothing to learn from"

@@ -8,7 +8,7 @@ from itertools import takewhile
 
 import numpy as np
 
-from chronoforest.errors import InvalidParameter
+from chronoforest.errors import require_at_least, require_positive
 from chronoforest.planning.result import PlanResult
 from chronoforest.types import FloatArray, WorldParams
 
@@ -43,12 +43,8 @@ class ExecutionParams:
 
     def __post_init__(self) -> None:
         units = ("look_ahead", "window", "visit_radius", "drift", "least_progress")
-        for name in ("effort", "stuck_steps", *units):
-            if not getattr(self, name) > 0:
-                raise InvalidParameter(f"{name} must be above 0, got {getattr(self, name)}")
-        for name in ("max_replans", "replan_every", "idle_steps"):
-            if getattr(self, name) < 0:
-                raise InvalidParameter(f"{name} must be 0 or more, got {getattr(self, name)}")
+        require_positive(self, "effort", "stuck_steps", *units)
+        require_at_least(self, 0, "max_replans", "replan_every", "idle_steps")
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from typing import Literal
 
 import torch
 
-from chronoforest.errors import InvalidParameter
+from chronoforest.errors import InvalidParameter, require_positive
 
 ANCHOR_WEIGHT = 0.1
 """Of U_anchor against U_goal."""
@@ -37,10 +37,7 @@ class GuidanceParams:
             raise InvalidParameter(f"spread must be 'ramp' or 'sparse', got {self.spread!r}")
         if self.inject not in ("clean", "noisy"):
             raise InvalidParameter(f"inject must be 'clean' or 'noisy', got {self.inject!r}")
-        if self.rdf_radius <= 0 or self.softness <= 0:
-            raise InvalidParameter(
-                f"rdf_radius and softness must be positive, got {self.rdf_radius} and {self.softness}"
-            )
+        require_positive(self, "rdf_radius", "softness")
 
     @property
     def rdf_weight(self) -> float:

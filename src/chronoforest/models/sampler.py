@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from chronoforest.errors import InvalidParameter
+from chronoforest.errors import InvalidParameter, require_within
 from chronoforest.models import guidance, schedule
 from chronoforest.models.captured import Captured
 from chronoforest.models.denoiser import Denoiser, mirror, to_tokens, to_window
@@ -27,10 +27,8 @@ class SamplerParams:
     guidance: GuidanceParams = field(default_factory=GuidanceParams)
 
     def __post_init__(self) -> None:
-        if not 1 <= self.num_steps <= schedule.NUM_LEVELS:
-            raise InvalidParameter(f"num_steps must lie in [1, {schedule.NUM_LEVELS}], got {self.num_steps}")
-        if not 0.0 <= self.randomness <= 1.0:
-            raise InvalidParameter(f"randomness must lie in [0, 1], got {self.randomness}")
+        require_within(self, 1, schedule.NUM_LEVELS, "num_steps")
+        require_within(self, 0, 1, "randomness")
 
 
 class SegmentSampler:

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import torch
 from torch import nn
 
-from chronoforest.errors import BadCheckpoint, InvalidParameter
+from chronoforest.errors import BadCheckpoint, InvalidParameter, require_at_least, require_positive
 from chronoforest.files import locked
 from chronoforest.models import checkpoint
 from chronoforest.processes import held_signals
@@ -30,10 +30,8 @@ class TrainParams:
     average_rate: float
 
     def __post_init__(self) -> None:
-        if self.num_steps < 1 or self.batch < 1:
-            raise InvalidParameter(f"num_steps and batch must be ≥ 1, got {self.num_steps} and {self.batch}")
-        if self.learning_rate <= 0:
-            raise InvalidParameter(f"learning_rate must be positive, got {self.learning_rate}")
+        require_at_least(self, 1, "num_steps", "batch")
+        require_positive(self, "learning_rate")
 
 
 @dataclass(frozen=True)
