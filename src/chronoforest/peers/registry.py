@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 
 from chronoforest.data import episodes
 from chronoforest.errors import BadDataset, UnknownPlanner, UnknownVariant
 from chronoforest.execution.route import ExecutionParams
+from chronoforest.modules import value_in
 from chronoforest.peers.choice import CHRONOFOREST, PlannerChoice
 from chronoforest.peers.dataset_graph import DatasetGraph
 from chronoforest.peers.legs import Inputs, LegByLeg, Method
@@ -69,18 +67,11 @@ class PeerPlanner(PresetPlanner):
             return params
         return replace(params, replan_every=every, max_replans=_NO_LIMIT)
 
-    def check(
-        self,
-        problem: Problem,
-        *,
-        seed: int = 0,
-        variant: str = "online",
-        order: Sequence[Sequence[str]] | None = None,
-    ) -> None:
-        """Refuse what the host refuses, and variants: a peer has none but may be given an order."""
-        if variant != "online" and order is None:
+    def _check_variant(self, variant: str, has_order: bool) -> None:
+        """A peer has no variants, but may be given an order."""
+        if variant != "online" and not has_order:
             raise UnknownVariant(variant, choices=["online"])
-        super().check(problem, seed=seed, variant=variant, order=order)
+        super()._check_variant(variant, has_order)
 
     def _begin(
         self,
@@ -104,27 +95,13 @@ def find_peer(name: str) -> Peer:
     """A peer by its name, or by the path of a module that holds it as `PEER`, such as `my_folder.my_peer`."""
     if name in PEERS:
         return PEERS[name]
-    module = PAPER_PEERS.get(name, name)
-    try:
-        peer = getattr(_import_from_here(module), "PEER", None)
-    except ModuleNotFoundError as error:
-        if error.name is None or not f"{module}.".startswith(f"{error.name}."):
-            raise  # the module is there; something that it imports is not
-        missing = f"its module {module} is not here, only in the repository" if name in PAPER_PEERS else ""
-        raise UnknownPlanner(name, (CHRONOFOREST, *PEERS, *PAPER_PEERS), missing) from error
+    peer = value_in(PAPER_PEERS.get(name, name), "PEER")
     if not isinstance(peer, Peer):
-        raise UnknownPlanner(name, (CHRONOFOREST, *PEERS, *PAPER_PEERS), "the module has no PEER")
+        reason = (
+            f"there is no {PAPER_PEERS[name]} here, only in the repository" if name in PAPER_PEERS else ""
+        )
+        raise UnknownPlanner(name, (CHRONOFOREST, *PEERS, *PAPER_PEERS), reason)
     return peer
-
-
-def _import_from_here(module: str) -> ModuleType:
-    """A module on Python's path or in the current folder, where an installed command does not look."""
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.append(here)
-    if not all(part.isidentifier() for part in module.split(".")):
-        raise ModuleNotFoundError(f"no module path: {module!r}", name=module)
-    return importlib.import_module(module)
 
 
 def load(choice: PlannerChoice) -> PresetPlanner:
