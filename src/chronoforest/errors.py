@@ -18,11 +18,19 @@ class InvalidParameter(ChronoForestError):
     """A parameter has a value outside its range; the message carries the value received."""
 
 
-class UnknownPreset(ChronoForestError):
-    """No preset of that name."""
+class UnknownName(ChronoForestError):
+    """Nothing of that kind has that name; the message lists those there are."""
+
+    kind = "name"
 
     def __init__(self, name: str, choices: Iterable[str]) -> None:
-        super().__init__(f"unknown preset {name!r}; available: {', '.join(choices)}")
+        super().__init__(f"unknown {self.kind} {name!r}; available: {', '.join(choices)}")
+
+
+class UnknownPreset(UnknownName):
+    """No preset of that name."""
+
+    kind = "preset"
 
 
 class UnknownPlanner(ChronoForestError):
@@ -35,25 +43,22 @@ class UnknownPlanner(ChronoForestError):
         )
 
 
-class UnknownVariant(ChronoForestError):
+class UnknownVariant(UnknownName):
     """No planner variant of that name."""
 
-    def __init__(self, name: str, choices: Iterable[str]) -> None:
-        super().__init__(f"unknown variant {name!r}; available: {', '.join(choices)}")
+    kind = "variant"
 
 
-class UnknownTracker(ChronoForestError):
+class UnknownTracker(UnknownName):
     """No tracker of that name."""
 
-    def __init__(self, name: str, choices: Iterable[str]) -> None:
-        super().__init__(f"unknown tracker {name!r}; available: {', '.join(choices)}")
+    kind = "tracker"
 
 
-class UnknownEnvironment(ChronoForestError):
+class UnknownEnvironment(UnknownName):
     """No maze, environment or dataset of that name."""
 
-    def __init__(self, name: str, choices: Iterable[str]) -> None:
-        super().__init__(f"unknown environment {name!r}; available: {', '.join(choices)}")
+    kind = "environment"
 
 
 class BadDataset(ChronoForestError):

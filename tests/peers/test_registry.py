@@ -69,16 +69,12 @@ def test_the_papers_baselines_are_found_by_name_and_by_path():
 
 def test_a_baseline_that_is_not_installed_is_refused_in_a_sentence(monkeypatch):
     monkeypatch.setitem(registry.PAPER_PEERS, "tree-single", "nowhere.peers.tree_single")
-    with pytest.raises(
-        UnknownPlanner, match=r"'tree-single' \(there is no nowhere\.peers\.tree_single here, only"
-    ):
+    with pytest.raises(UnknownPlanner, match=r"'tree-single' \(there is no nowhere\.peers.* here, only"):
         check_planner("tree-single")
 
 
 def test_a_module_without_a_peer_or_with_a_mistake_says_so(monkeypatch, tmp_path):
-    with pytest.raises(
-        UnknownPlanner, match=r"unknown planner 'json'; available: .*, or a module with a PEER"
-    ):
+    with pytest.raises(UnknownPlanner, match=r"'json'; available: .*, or a module with a PEER"):
         check_planner("json")
     (tmp_path / "mistaken.py").write_text("import no_such_library\n")
     monkeypatch.syspath_prepend(tmp_path)

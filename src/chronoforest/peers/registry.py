@@ -97,9 +97,8 @@ def find_peer(name: str) -> Peer:
         return PEERS[name]
     peer = value_in(PAPER_PEERS.get(name, name), "PEER")
     if not isinstance(peer, Peer):
-        reason = (
-            f"there is no {PAPER_PEERS[name]} here, only in the repository" if name in PAPER_PEERS else ""
-        )
+        module = PAPER_PEERS.get(name)
+        reason = f"there is no {module} here, only in the repository" if module else ""
         raise UnknownPlanner(name, (CHRONOFOREST, *PEERS, *PAPER_PEERS), reason)
     return peer
 
