@@ -26,7 +26,6 @@ class ChainSampler(Protocol):
         rng: np.random.Generator,
     ) -> FloatArray:
         """[samples, segments · horizon + 1, 2] world units, from start [2] to goal [2]."""
-        ...
 
 
 class JointSampler:

@@ -24,14 +24,6 @@ class Request:
     def __post_init__(self) -> None:
         require_at_least(self, 1, "repeats", "episodes")
 
-    def num_repeats(self, default: int) -> int:
-        """As told, or the suite's own."""
-        return default if self.repeats is None else self.repeats
-
-    def num_episodes(self, default: int) -> int:
-        """As told, or the suite's own."""
-        return default if self.episodes is None else self.episodes
-
 
 @dataclass(frozen=True)
 class Suite:

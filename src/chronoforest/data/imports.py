@@ -116,9 +116,15 @@ def import_files(sources: Sequence[str | Path], columns: Columns, params: Import
     tracks = [cleaning.resampled(track, period) for track in tracks]
     tracks = [cleaning.smoothed(track, params.smoothing / period) for track in tracks]
     windows, names, finding = _cut(tracks, params.length or _fitting_length(tracks))
-    scale = _action_scale(windows, columns)
-    about = _about(sources, params, columns, period, origin, scale)
-    return Imported(_episodes(windows, names, columns, scale, about), (*findings, finding))
+    about = {
+        "generator": "chronoforest data import",
+        "files": [Path(source).name for source in sources],
+        "step_seconds": period,
+        "smoothing_seconds": params.smoothing,
+        "is_degrees": params.is_degrees,
+        "origin": origin.tolist(),
+    }
+    return Imported(_episodes(windows, names, columns, about), (*findings, finding))
 
 
 Step = Callable[[Tracks], tuple[Tracks, Finding]]
@@ -216,41 +222,14 @@ def _cut(tracks: Tracks, length: int) -> tuple[FloatArray, list[str], Finding]:
     return np.stack(windows), names, Finding("episodes", found, done)
 
 
-def _action_scale(windows: FloatArray, columns: Columns) -> FloatArray:
-    """[A] what action columns are divided by to lie in [−1, 1]."""
+def _episodes(windows: FloatArray, names: list[str], columns: Columns, about: dict[str, Any]) -> Episodes:
+    """The windows with actions divided so that they lie in [−1, 1]; `about`: what made them."""
     first = 2 + len(columns.states)
-    return np.maximum(1.0, np.abs(windows[..., first:]).max(axis=(0, 1)))
-
-
-def _episodes(
-    windows: FloatArray, names: list[str], columns: Columns, scale: FloatArray, about: dict[str, Any]
-) -> Episodes:
-    first = 2 + len(columns.states)
+    scale = np.maximum(1.0, np.abs(windows[..., first:]).max(axis=(0, 1)))
     numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
     return Episodes(
         windows[..., :first].astype(np.float32),
         (windows[..., first:] / scale).astype(np.float32),
-        about,
+        {**about, "action_scale": scale.tolist(), "columns": asdict(columns)},
         np.array([numbers[name] for name in names], dtype=np.int64),
     )
-
-
-def _about(
-    sources: Iterable[str | Path],
-    params: ImportParams,
-    columns: Columns,
-    period: float,
-    origin: FloatArray,
-    scale: FloatArray,
-) -> dict[str, Any]:
-    """What made the file, for its metadata."""
-    return {
-        "generator": "chronoforest data import",
-        "files": [Path(source).name for source in sources],
-        "step_seconds": period,
-        "smoothing_seconds": params.smoothing,
-        "is_degrees": params.is_degrees,
-        "origin": origin.tolist(),
-        "action_scale": scale.tolist(),
-        "columns": asdict(columns),
-    }

@@ -28,7 +28,6 @@ from chronoforest.types import (
     Problem,
     RoundObserver,
     RoundStats,
-    RouteSolver,
     Snapshot,
     SnapshotObserver,
     StopCriterion,
@@ -87,11 +86,9 @@ class Method(Protocol):
 
     def costs(self, problem: Problem) -> FloatArray:
         """[A, A] steps between anchors, infinite where there is no way; the order is solved on it."""
-        ...
 
     def begin(self, source: FloatArray, target: FloatArray) -> LegSearch:
         """The search for one leg."""
-        ...
 
 
 def expected_costs(problem: Problem, models: PlanningModels) -> FloatArray:
@@ -149,15 +146,11 @@ class LegByLeg:
         self.shortens = shortens
         self.rng = np.random.default_rng(seed)
         self.cost = method.costs(problem)
-        self.route = self._solver(order)(self.cost, problem, None)
+        solve = AutoSolver() if order is None else FixedOrder(order_from_names(order, problem))
+        self.route = solve(self.cost, problem, None)
         places = problem.anchors
         self.searches = {leg: method.begin(places[leg.source], places[leg.target]) for leg in self.route.legs}
         self.rounds: list[RoundStats] = []
-
-    def _solver(self, order: Sequence[Sequence[str]] | None) -> RouteSolver:
-        if order is not None:
-            return FixedOrder(order_from_names(order, self.problem))
-        return AutoSolver()
 
     def run(
         self,

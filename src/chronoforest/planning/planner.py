@@ -91,11 +91,9 @@ class PlanSearch(Protocol):
         on_snapshot: SnapshotObserver | None = None,
     ) -> None:
         """Search until there is nothing left to ask or the criterion says so."""
-        ...
 
     def result(self, preset: str, variant: str, seed: int) -> PlanResult:
         """What was found so far."""
-        ...
 
 
 class Planner:
