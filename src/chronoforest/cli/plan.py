@@ -42,6 +42,5 @@ def plan(
         result.save(folder / "plan.json")
         result.plot(folder / "plan.png")
     print(result.summary())
-    print(f"  {folder / 'plan.json'}
-  {folder / 'plan.png'}")
+    print(f"  {folder / 'plan.json'}\n  {folder / 'plan.png'}")
     return 0 if result.complete else INCOMPLETE
