@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from benchmarks.peers.arrivals import arrival, steps_to
 from chronoforest.errors import InvalidParameter, require_at_least
-from chronoforest.peers.legs import Inputs, LegSearch, arrival, expected_costs, steps_to
+from chronoforest.peers.legs import Inputs, LegSearch, expected_costs
 from chronoforest.peers.registry import Peer
 from chronoforest.search.tree import Representatives, Tree
 from chronoforest.types import FloatArray, IntArray, Problem, Query

@@ -20,7 +20,6 @@ from chronoforest.search.junction import has_no_jump, is_supported
 from chronoforest.types import (
     BoolArray,
     Certificate,
-    Distance,
     FloatArray,
     Leg,
     Pair,
@@ -97,33 +96,6 @@ def expected_costs(problem: Problem, models: PlanningModels) -> FloatArray:
     cost = models.calibration.inflate(models.distance.pairwise(codes, codes))
     np.fill_diagonal(cost, 0.0)
     return cost
-
-
-@dataclass(frozen=True)
-class Arrival:
-    """Row and frame of segments at which the target is near enough, and the steps left from there."""
-
-    row: int
-    frame: int
-    gap: float
-
-
-def arrival(segments: FloatArray, target: FloatArray, inputs: Inputs) -> Arrival | None:
-    """The earliest frame of segments [n, t, 2] that counts as meeting the target, by the forest's radius."""
-    radius = inputs.params.search.meeting_steps
-    is_near = np.linalg.norm(segments - target, axis=-1) <= radius * inputs.models.step_length
-    rows, frames = np.nonzero(is_near)
-    gap = steps_to(segments[rows, frames], target, inputs.models.distance)
-    rows, frames, gap = rows[gap <= radius], frames[gap <= radius], gap[gap <= radius]
-    if len(rows) == 0:
-        return None
-    first = int(np.lexsort((gap, frames))[0])
-    return Arrival(int(rows[first]), int(frames[first]), float(gap[first]))
-
-
-def steps_to(places: FloatArray, target: FloatArray, distance: Distance) -> FloatArray:
-    """[n] d from places [n, 2] to a target [2]."""
-    return distance.pairwise(distance.encode(places), distance.encode(target[None]))[:, 0]
 
 
 class LegByLeg:

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from peer_cases import make_inputs
 
-from chronoforest.peers.legs import arrival
+from benchmarks.peers.arrivals import arrival
 
 SOURCE, TARGET = np.array([3.0, 3.0]), np.array([17.0, 3.0])
 
