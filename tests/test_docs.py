@@ -61,8 +61,13 @@ def verb_of(command: str) -> str | None:
 def module_of(class_name: str) -> str:
     """The module that defines a class."""
     defines = re.compile(rf"^class {class_name}\b", re.MULTILINE)
-    (path,) = (path for path in SOURCE.rglob("*.py") if defines.search(path.read_text()))
-    return ".".join(path.relative_to(SOURCE).with_suffix("").parts)
+    (module,) = (
+        ".".join(path.relative_to(top).with_suffix("").parts)
+        for folder, top in ((SOURCE, SOURCE), (ROOT / "benchmarks", ROOT))
+        for path in folder.rglob("*.py")
+        if defines.search(path.read_text())
+    )
+    return module
 
 
 @every_page

@@ -48,7 +48,7 @@ def test_the_name_tells_experts_apart(tmp_path, file):
 
 
 def test_a_missing_expert_names_the_command_that_trains_one(tmp_path):
-    with pytest.raises(BadCheckpoint, match="`chronoforest collect expert` trains one"):
+    with pytest.raises(BadCheckpoint, match="`python -m benchmarks expert` trains one"):
         load_expert(tmp_path / "expert.safetensors")
 
 

@@ -90,12 +90,12 @@ class AntExpert:
 
 
 def load_expert(path: Path | None = None) -> AntExpert:
-    """Read an expert that `chronoforest collect expert` wrote; without a path, the one that ships."""
+    """Read an expert that `python -m benchmarks expert` wrote; without a path, the one that ships."""
     from chronoforest.models import checkpoint  # imports torch, which the processes that walk do without
 
     path = SHIPPED if path is None else path
     if not path.is_file():
-        raise BadCheckpoint(f"no expert at {path}; `chronoforest collect expert` trains one")
+        raise BadCheckpoint(f"no expert at {path}; `python -m benchmarks expert` trains one")
     tensors = {name: tensor.numpy() for name, tensor in checkpoint.read(path, KIND)[0].items()}
     _check(path, tensors)
     digest = hashlib.sha256()
