@@ -152,7 +152,7 @@ class Learner:
         self.training = Training(
             nn.ModuleDict({"sac": self.sac, "replay": self.replay}),
             lambda: loss(self.replay.draw(params.batch)),
-            lambda: [(self.sac.critic, self.sac.target)],
+            [(self.sac.critic, self.sac.target)],
             params.training,
             run.device,
             {"model": "ant expert", "seeds": params.num_seeds, "ants_per_seed": params.ants_per_seed},
