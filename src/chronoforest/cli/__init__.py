@@ -35,7 +35,6 @@ class Verb:
 
 
 VERBS: dict[str, Verb] = {
-    "collect expert": Verb("chronoforest.cli.collect:expert", "train what walks the ant"),
     "data generate": Verb("chronoforest.cli.data:generate", "record a dataset by OGBench's protocol"),
     "data fetch": Verb("chronoforest.cli.data:fetch", "download an official dataset"),
     "data import": Verb(

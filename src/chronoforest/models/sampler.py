@@ -71,12 +71,14 @@ class SegmentSampler:
         return segments
 
     def _rows(self, query: Query) -> _Rows:
+        """Targets are encoded once for all denoising steps; without a distance their codes are empty."""
+        target = self._tensor(query.target)
         return _Rows(
             boundary=self._tensor(query.boundary),
-            target=self._tensor(query.target),
+            target=target,
             is_incoming=torch.as_tensor(query.is_incoming, device=self.device),
             scale=self._tensor(query.guidance),
-            target_codes=self._target_codes(query),
+            target_codes=target[:, :0] if self.distance is None else self.distance.place_codes(target),
         )
 
     def _denoise_fully(
@@ -156,12 +158,6 @@ class SegmentSampler:
             wanted = (step / self.scaling.std).detach()
             (pulled,) = torch.autograd.grad((clean * wanted).sum(), frames)
         return (frames + pulled).detach()
-
-    def _target_codes(self, query: Query) -> torch.Tensor:
-        """[n, …] the targets' codes, encoded once for all denoising steps; empty without a distance."""
-        if self.distance is None:
-            return torch.zeros(len(query), 0, device=self.device)
-        return self.distance.place_codes(self._tensor(query.target))
 
     def _tensor(self, values: FloatArray) -> torch.Tensor:
         return torch.as_tensor(np.asarray(values, dtype=np.float32), device=self.device)

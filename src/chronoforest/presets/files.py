@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from chronoforest.errors import BadPresetFile, InvalidParameter
 from chronoforest.files import reading, write_text
-from chronoforest.presets.withdrawn import WITHDRAWN
+from chronoforest.presets.withdrawn import MOVED
 from chronoforest.types import WorldParams
 
 Params = TypeVar("Params")
@@ -54,8 +54,7 @@ def overlay(params: Params, changes: Mapping[str, Any], path: Path, where: str =
     for key, value in changes.items():
         name = f"{where}.{key}" if where else key
         if key not in known:
-            allowed = f"{where or 'the file'} may set: {', '.join(known)}"
-            raise BadPresetFile(f"{path}: {WITHDRAWN.get(name) or f'unknown key {name}; {allowed}'}")
+            raise BadPresetFile(f"{path}: {_unknown(name, where, known)}")
         known[key] = _overlaid(known[key], value, path, name)
     try:
         changed: Params = replace(params, **{key: known[key] for key in changes})  # type: ignore[type-var]
@@ -71,6 +70,14 @@ def write_preset_file(path: Path, head: Iterable[str], settings: Iterable[Settin
         lines += ["", f"[{table}]"] if table else [""]
         lines += [f"{setting.key} = {_shown(setting.value)}  # {setting.reason}" for setting in group]
     write_text(path, "\n".join(lines) + "\n")
+
+
+def _unknown(name: str, where: str, known: Iterable[str]) -> str:
+    """What to tell someone whose file sets a key that is none, or none any more."""
+    if name in MOVED:
+        return f"{name} is gone; set {MOVED[name]}"
+    allowed = f"{where or 'the file'} may set: {', '.join(known)}"
+    return f"unknown key {name}; {allowed}; the rest is the same for every preset now"
 
 
 def _settable(params: Any, where: str) -> dict[str, Any]:

@@ -2,7 +2,7 @@ import pytest
 import torch
 from tiny_ant import SAC, make_sac
 
-from chronoforest.collect.sac import Batch, Replay, Sac, SacParams, member
+from benchmarks.expert.sac import Batch, Replay, Sac, SacParams, member
 from chronoforest.errors import InvalidParameter
 
 ROW = 2 * SAC.observation_dim + SAC.action_dim + 2
