@@ -157,23 +157,22 @@ def _arrows(pairs: tuple[tuple[str, str], ...]) -> str:
 
 
 def _to_dict(result: PlanResult) -> dict[str, Any]:
-    problem = result.problem
+    as_they_are = (
+        "preset",
+        "variant",
+        "complete",
+        "length",
+        "raw_length",
+        "num_expanded",
+        "seconds",
+        "unmet",
+    )
+    anchors = ("starts", "goals", "waypoints")
     return {
         "format": FORMAT,
-        "preset": result.preset,
-        "variant": result.variant,
+        **{name: getattr(result, name) for name in as_they_are},
         "seed": int(result.seed),
-        "complete": result.complete,
-        "length": result.length,
-        "raw_length": result.raw_length,
-        "num_expanded": result.num_expanded,
-        "seconds": result.seconds,
-        "unmet": [list(pair) for pair in result.unmet],
-        "problem": {
-            "starts": problem.starts.tolist(),
-            "goals": problem.goals.tolist(),
-            "waypoints": problem.waypoints.tolist(),
-        },
+        "problem": {name: getattr(result.problem, name).tolist() for name in anchors},
         "routes": [_route_dict(route) for route in result.routes],
         "rounds": [_finite(asdict(stats)) for stats in result.rounds],
         "certificate": _finite(asdict(result.certificate)),

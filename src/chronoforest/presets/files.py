@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -64,11 +65,17 @@ def overlay(params: Params, changes: Mapping[str, Any], path: Path, where: str =
 
 
 def write_preset_file(path: Path, head: Iterable[str], settings: Iterable[Setting]) -> None:
-    """Write settings grouped by table, each with its reason as a comment; complete or not at all."""
+    """Write settings grouped by table, each with its reason as a comment; complete or not at all.
+
+    Truths, finite numbers, texts and lists look in TOML as they do in JSON.
+    """
     lines = [f"# {line}".rstrip() for line in head]
     for table, group in groupby(settings, key=lambda setting: setting.table):
         lines += ["", f"[{table}]"] if table else [""]
-        lines += [f"{setting.key} = {_shown(setting.value)}  # {setting.reason}" for setting in group]
+        lines += [
+            f"{setting.key} = {json.dumps(setting.value, ensure_ascii=False)}  # {setting.reason}"
+            for setting in group
+        ]
     write_text(path, "\n".join(lines) + "\n")
 
 
@@ -108,16 +115,6 @@ def _overlaid(present: Any, value: Any, path: Path, name: str) -> Any:
 def _is_number(value: Any) -> bool:
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     return is_number and abs(value) <= sys.float_info.max
-
-
-def _shown(value: Value) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, tuple):
-        return f"[{', '.join(map(_shown, value))}]"
-    if isinstance(value, str):
-        return f'"{value}"'
-    return repr(value)
 
 
 _KINDS: dict[type, str] = {
