@@ -1,4 +1,4 @@
-"""`python -m benchmarks`: run the paper's suites, and write its tables and figures from the records."""
+"""`python -m benchmarks`: run the paper's suites, write its tables and figures, train the ant's expert."""
 
 from __future__ import annotations
 
@@ -106,6 +106,7 @@ def _duration(seconds: float) -> str:
 
 VERBS = {
     "run": Verb("benchmarks.__main__:run", "the trials behind the paper's tables and figures"),
+    "expert": Verb("benchmarks.expert.command:expert", "train what walks the ant"),
     "report": Verb("benchmarks.__main__:report", "those tables and figures, from saved records"),
 }
 

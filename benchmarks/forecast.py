@@ -13,8 +13,8 @@ from chronoforest.bench.run import read_records
 from chronoforest.bench.suite import Suite
 from chronoforest.bench.trials import Trial
 from chronoforest.models.store import distance_file, model_path
-from chronoforest.peers.choice import PlannerChoice
-from chronoforest.peers.registry import PEERS
+from chronoforest.peers.choice import CHRONOFOREST, PlannerChoice
+from chronoforest.peers.registry import find_peer
 
 
 @dataclass(frozen=True)
@@ -77,9 +77,8 @@ def obstacle(choice: PlannerChoice) -> str:
     if not weights.is_file():
         return f"no {weights.name} for {choice.preset}"
     recordings = choice.data / f"{choice.preset}.npz"
-    if choice.planner in PEERS and PEERS[choice.planner].needs_states and not recordings.is_file():
-        return f"no {recordings}"
-    return ""
+    needs_states = choice.planner != CHRONOFOREST and find_peer(choice.planner).needs_states
+    return f"no {recordings}" if needs_states and not recordings.is_file() else ""
 
 
 def _seconds_each(setup: PlannerSetup, trials: Iterable[Trial], default: float) -> float:

@@ -61,8 +61,10 @@ def verb_of(command: str) -> str | None:
 def module_of(class_name: str) -> str:
     """The module that defines a class."""
     defines = re.compile(rf"^class {class_name}\b", re.MULTILINE)
-    (path,) = (path for path in SOURCE.rglob("*.py") if defines.search(path.read_text()))
-    return ".".join(path.relative_to(SOURCE).with_suffix("").parts)
+    packages = ((SOURCE, "chronoforest"), (ROOT, "benchmarks"))
+    files = [(folder, path) for folder, name in packages for path in (folder / name).rglob("*.py")]
+    ((folder, path),) = ((folder, path) for folder, path in files if defines.search(path.read_text()))
+    return ".".join(path.relative_to(folder).with_suffix("").parts)
 
 
 @every_page

@@ -47,7 +47,7 @@ def cases(request: Request) -> list[Case]:
     """Stored problems for the orders, official tasks for the searches, and a few plans that are watched."""
     tasks = [
         Case("tasks", PlannerChoice(PRESET), task, episode, variant=variant)
-        for episode in range(request.num_episodes(EPISODES))
+        for episode in range(request.episodes or EPISODES)
         for task in range(1, 6)
         for variant in SEARCHES
     ]

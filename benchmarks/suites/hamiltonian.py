@@ -56,10 +56,10 @@ def instance_cases(
             num_waypoints=len(one.waypoints),
             instance=one.name,
         )
-        for repeat in range(request.num_repeats(REPEATS))
+        for repeat in range(request.repeats or REPEATS)
         for team in teams
         if len(team[0].tasks) in agents
-        for number, one in enumerate(team[: request.num_episodes(len(team))])
+        for number, one in enumerate(team[: request.episodes or len(team)])
         for variant in variants
     ]
 

@@ -38,7 +38,7 @@ def cases(request: Request) -> list[Case]:
     return [
         Case(suite, PlannerChoice(PRESET), task, episode, variant=variant)
         for suite in ("segments", "stitch")
-        for episode in range(request.num_episodes(EPISODES))
+        for episode in range(request.episodes or EPISODES)
         for task in range(1, 6)
         for variant in INJECTIONS.values()
     ]

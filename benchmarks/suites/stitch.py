@@ -66,8 +66,8 @@ def walks(preset: str, contender: Contender, request: Request) -> list[Case]:
     own = Case("stitch", PlannerChoice(preset, planner=contender.planner), variant=contender.variant)
     return [
         case
-        for repeat in range(request.num_repeats(contender.repeats))
-        for case in task_cases(replace(own, seed=repeat), request.num_episodes(EPISODES))
+        for repeat in range(request.repeats or contender.repeats)
+        for case in task_cases(replace(own, seed=repeat), request.episodes or EPISODES)
     ]
 
 

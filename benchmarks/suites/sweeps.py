@@ -37,7 +37,7 @@ SWEEPS: dict[str, tuple[str, tuple[float, ...]]] = {
 
 def cases(request: Request) -> list[Case]:
     """Every value of every parameter on the same problems."""
-    problems = random_cases(VALIDATION, request.num_episodes(EPISODES))
+    problems = random_cases(VALIDATION, request.episodes or EPISODES)
     return [
         replace(case, change=change(path, value))
         for path, values in SWEEPS.values()

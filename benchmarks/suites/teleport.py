@@ -36,8 +36,8 @@ def cases(request: Request) -> list[Case]:
     return [
         case
         for template in STEPS.values()
-        for repeat in range(request.num_repeats(REPEATS))
-        for case in task_cases(replace(template, seed=repeat), request.num_episodes(EPISODES))
+        for repeat in range(request.repeats or REPEATS)
+        for case in task_cases(replace(template, seed=repeat), request.episodes or EPISODES)
     ]
 
 

@@ -18,39 +18,47 @@ class InvalidParameter(ChronoForestError):
     """A parameter has a value outside its range; the message carries the value received."""
 
 
-class UnknownPreset(ChronoForestError):
-    """No preset of that name."""
+class UnknownName(ChronoForestError):
+    """Nothing of that kind has that name; the message lists those there are."""
+
+    kind = "name"
 
     def __init__(self, name: str, choices: Iterable[str]) -> None:
-        super().__init__(f"unknown preset {name!r}; available: {', '.join(choices)}")
+        super().__init__(f"unknown {self.kind} {name!r}; available: {', '.join(choices)}")
+
+
+class UnknownPreset(UnknownName):
+    """No preset of that name."""
+
+    kind = "preset"
 
 
 class UnknownPlanner(ChronoForestError):
-    """Neither ChronoForest's planner nor a peer has that name."""
+    """Neither ChronoForest's planner, nor a peer, nor a module with a peer has that name."""
 
-    def __init__(self, name: str, choices: Iterable[str]) -> None:
-        super().__init__(f"unknown planner {name!r}; available: {', '.join(choices)}")
+    def __init__(self, name: str, choices: Iterable[str], reason: str = "") -> None:
+        why = f" ({reason})" if reason else ""
+        super().__init__(
+            f"unknown planner {name!r}{why}; available: {', '.join(choices)}, or a module with a PEER"
+        )
 
 
-class UnknownVariant(ChronoForestError):
+class UnknownVariant(UnknownName):
     """No planner variant of that name."""
 
-    def __init__(self, name: str, choices: Iterable[str]) -> None:
-        super().__init__(f"unknown variant {name!r}; available: {', '.join(choices)}")
+    kind = "variant"
 
 
-class UnknownTracker(ChronoForestError):
+class UnknownTracker(UnknownName):
     """No tracker of that name."""
 
-    def __init__(self, name: str, choices: Iterable[str]) -> None:
-        super().__init__(f"unknown tracker {name!r}; available: {', '.join(choices)}")
+    kind = "tracker"
 
 
-class UnknownEnvironment(ChronoForestError):
+class UnknownEnvironment(UnknownName):
     """No maze, environment or dataset of that name."""
 
-    def __init__(self, name: str, choices: Iterable[str]) -> None:
-        super().__init__(f"unknown environment {name!r}; available: {', '.join(choices)}")
+    kind = "environment"
 
 
 class BadDataset(ChronoForestError):
@@ -105,3 +113,27 @@ class InUse(ChronoForestError):
 
 class WorkerDied(ChronoForestError):
     """A process that shares the work ended before its work was done."""
+
+
+def require_at_least(params: object, least: float, *names: str) -> None:
+    """Refuse fields below `least`; those that are None are not told."""
+    for name in names:
+        value = getattr(params, name)
+        if value is not None and not value >= least:
+            raise InvalidParameter(f"{name} must be at least {least}, got {value}")
+
+
+def require_positive(params: object, *names: str) -> None:
+    """Refuse fields that are not above 0."""
+    for name in names:
+        value = getattr(params, name)
+        if not value > 0:
+            raise InvalidParameter(f"{name} must be above 0, got {value}")
+
+
+def require_within(params: object, low: float, high: float, *names: str) -> None:
+    """Refuse fields outside [low, high]."""
+    for name in names:
+        value = getattr(params, name)
+        if not low <= value <= high:
+            raise InvalidParameter(f"{name} must lie in [{low}, {high}], got {value}")

@@ -15,6 +15,7 @@ import numpy as np
 from chronoforest.errors import InvalidParameter
 
 Value = TypeVar("Value")
+Reader = Callable[[tuple[Any, ...], Any, str], Any]
 
 
 def from_plain(kind: type[Value], value: Any, where: str = "") -> Value:
@@ -38,9 +39,7 @@ def _built(kind: Any, value: Any, where: str) -> Any:
         return kind.from_dict(value)
     if is_dataclass(kind):
         return _dataclass(kind, value, where)
-    if kind in _SIMPLE:
-        return _SIMPLE[kind](value, where)
-    return _GENERIC[get_origin(kind) or kind](get_args(kind), value, where)
+    return _READERS[get_origin(kind) or kind](get_args(kind), value, where)
 
 
 def _dataclass(kind: Any, value: Any, where: str) -> Any:
@@ -61,30 +60,23 @@ def _kinds(kind: Any) -> dict[str, Any]:
     return get_type_hints(kind)
 
 
-def _integer(value: Any, where: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise _odd(where, "a whole number", value)
-    return value
+def _plain(kind: type, words: str) -> Reader:
+    """Takes a value of that type as it is; a truth is no number."""
+
+    def read(_: tuple[Any, ...], value: Any, where: str) -> Any:
+        if not isinstance(value, kind) or isinstance(value, bool) != (kind is bool):
+            raise _odd(where, words, value)
+        return value
+
+    return read
 
 
-def _number(value: Any, where: str) -> float:
+def _number(_: tuple[Any, ...], value: Any, where: str) -> float:
     if value is None:
         return math.inf
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
         raise _odd(where, "a finite number", value)
     return float(value)
-
-
-def _truth(value: Any, where: str) -> bool:
-    if not isinstance(value, bool):
-        raise _odd(where, "true or false", value)
-    return value
-
-
-def _text(value: Any, where: str) -> str:
-    if not isinstance(value, str):
-        raise _odd(where, "a text", value)
-    return value
 
 
 def _list(kinds: tuple[Any, ...], value: Any, where: str) -> list[Any]:
@@ -121,23 +113,20 @@ def _choice(choices: tuple[Any, ...], value: Any, where: str) -> Any:
     return value
 
 
-def _mapping(_: tuple[Any, ...], value: Any, where: str) -> Any:
-    if not isinstance(value, Mapping):
-        raise _odd(where, "an object", value)
-    return value
-
-
-_SIMPLE: dict[Any, Callable[[Any, str], Any]] = {int: _integer, float: _number, bool: _truth, str: _text}
-
-_GENERIC: dict[Any, Callable[[tuple[Any, ...], Any, str], Any]] = {
+_READERS: dict[Any, Reader] = {
+    int: _plain(int, "a whole number"),
+    float: _number,
+    bool: _plain(bool, "true or false"),
+    str: _plain(str, "a text"),
     list: _list,
     tuple: _tuple,
     np.ndarray: _array,
     Union: _either,
     types.UnionType: _either,
     Literal: _choice,
-    Mapping: _mapping,
+    Mapping: _plain(Mapping, "an object"),
 }
+"""What reads a value of each declared type, whose arguments (such as the items' type) come first."""
 
 
 def _odd(where: str, expected: str, value: Any) -> ValueError:

@@ -21,7 +21,7 @@ GIANT = "pointmaze-giant-stitch-v0"
 
 
 def toy_cases(request):
-    return random_cases(Case("pairs", PlannerChoice(GIANT)), request.num_episodes(4))
+    return random_cases(Case("pairs", PlannerChoice(GIANT)), request.episodes or 4)
 
 
 def load_fake(choice):

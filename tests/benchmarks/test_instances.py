@@ -92,7 +92,7 @@ def test_sets_load_back(tmp_path):
     instances.save([SET], tmp_path / "sets.json")
     assert instances.load(tmp_path / "sets.json") == (SET,)
     with pytest.raises(CannotWrite):
-        instances.save([SET], tmp_path / "nowhere" / "sets.json")
+        instances.save([SET], tmp_path / "sets.json" / "of-a-file.json")
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"format": "other"}'])

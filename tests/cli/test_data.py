@@ -66,7 +66,7 @@ def test_an_ants_expert_walks_and_inspect_tells_how(tmp_path, capsys):
 def test_an_ant_without_an_expert_names_the_command_that_trains_one(tmp_path, capsys):
     missing = str(tmp_path / "expert.safetensors")
     assert main(["data", "generate", "antmaze-medium-stitch-v0", "--expert", missing]) == 2
-    assert "`chronoforest collect expert` trains one" in capsys.readouterr().err
+    assert "`python -m benchmarks expert` trains one" in capsys.readouterr().err
 
 
 def test_inspect_refuses_a_foreign_file(tmp_path, capsys):

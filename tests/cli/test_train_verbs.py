@@ -141,9 +141,9 @@ def test_ctrl_c_ends_with_130_and_what_was_trained_is_kept(data, tmp_path, capsy
         (["--device", "toaster"], "device must be auto, cpu or cuda, got 'toaster'"),
         (["--preset", "nowhere"], "unknown preset 'nowhere'; available: "),
         (["--data", "nowhere"], "no such file"),
-        (["--steps", "0"], "num_steps and batch must be ≥ 1, got 0"),
-        (["--batch", "0"], "got 4 and 0"),
-        (["--learning-rate", "0"], "learning_rate must be positive, got 0.0"),
+        (["--steps", "0"], "num_steps must be at least 1, got 0"),
+        (["--batch", "0"], "batch must be at least 1, got 0"),
+        (["--learning-rate", "0"], "learning_rate must be above 0, got 0.0"),
         (["--init", "nowhere"], "no checkpoint at nowhere"),
     ],
 )
@@ -167,5 +167,5 @@ def test_a_folder_that_cannot_be_written_is_one_line(data, tmp_path, capsys):
     (tmp_path / "taken").write_text("")
     assert main(command("density", data, tmp_path / "taken" / "new")) == 2
     error = capsys.readouterr().err
-    assert "could not write" in error
+    assert "cannot write" in error
     assert error.count("\n") == 1

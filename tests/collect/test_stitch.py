@@ -168,7 +168,7 @@ def test_every_body_has_its_expert_and_the_point_needs_no_file(tmp_path):
     assert expert_for(GIANT) == PointExpert()
     with pytest.raises(InvalidParameter, match="the point's expert is not learned"):
         expert_for(GIANT, tmp_path / "expert.safetensors")
-    with pytest.raises(BadCheckpoint, match="`chronoforest collect expert` trains one"):
+    with pytest.raises(BadCheckpoint, match="`python -m benchmarks expert` trains one"):
         expert_for("antmaze-giant-stitch-v0", tmp_path / "expert.safetensors")
 
 

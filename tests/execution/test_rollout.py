@@ -353,5 +353,5 @@ def test_new_plans_are_asked_for_at_intervals_without_trouble(env):
     assert rollout.success
     assert rollout.replan_steps == (10,)
     assert len(asked) == (rollout.steps - 1) // 10
-    with pytest.raises(InvalidParameter, match="replan_every must be 0 or more, got -1"):
+    with pytest.raises(InvalidParameter, match="replan_every must be at least 0, got -1"):
         ExecutionParams(replan_every=-1)

@@ -58,7 +58,11 @@ def test_loading_twice_gives_the_same_answers(trained):
 
 def test_a_density_survives_saving(tmp_path):
     density = fit_density(make_episodes().xy.astype(float), DensityParams(), jump=1.5)
-    store.save_model(tmp_path, "density", store.density_tensors(density), {"kind": "density", "preset": NAME})
+    checkpoint.write(
+        store.model_path(tmp_path, "density"),
+        store.density_tensors(density),
+        {"kind": "density", "preset": NAME},
+    )
     again = store.load_density(tmp_path)
     places = np.random.default_rng(0).uniform(-1, 11, (200, 2))
     np.testing.assert_array_equal(again.margin(places), density.margin(places))
@@ -69,7 +73,11 @@ def test_a_density_survives_saving(tmp_path):
 
 def test_a_density_keeps_its_headings(tmp_path):
     density = fit_density(make_episodes().xy.astype(float), DensityParams(), jump=1.5, heading_steps=1)
-    store.save_model(tmp_path, "density", store.density_tensors(density), {"kind": "density", "preset": NAME})
+    checkpoint.write(
+        store.model_path(tmp_path, "density"),
+        store.density_tensors(density),
+        {"kind": "density", "preset": NAME},
+    )
     np.testing.assert_array_equal(store.load_density(tmp_path).headings, density.headings)
 
 

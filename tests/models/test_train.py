@@ -37,7 +37,7 @@ def make_training(params=LOOP, about=None, width=4):
     return Training(
         pupil,
         pupil.draw_loss,
-        lambda: [(pupil.net, pupil.average)],
+        [(pupil.net, pupil.average)],
         params,
         CPU,
         about or {"model": "pupil", "data": "d"},

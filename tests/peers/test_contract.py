@@ -8,7 +8,7 @@ from fakes import BLOCK, scattered_problem
 from peer_cases import make_peer
 
 from chronoforest.errors import InvalidParameter, InvalidProblem, UnknownVariant
-from chronoforest.peers.registry import PEERS
+from chronoforest.peers.registry import PAPER_PEERS, PEERS
 from chronoforest.planning.planner import MaxRounds
 from chronoforest.planning.result import load_result
 from chronoforest.types import Problem, path_length
@@ -16,7 +16,7 @@ from chronoforest.types import Problem, path_length
 SIZES = [(1, 0), (1, 3), (2, 2), (3, 4)]
 CORNERS = Problem(starts=[[3.0, 3.0]], goals=[[17.0, 17.0]], waypoints=[[3.0, 17.0]])
 
-every_peer = pytest.mark.parametrize("name", PEERS)
+every_peer = pytest.mark.parametrize("name", [*PEERS, *PAPER_PEERS])
 
 
 @every_peer

@@ -7,7 +7,7 @@ from chronoforest.errors import BadDataset, UnknownPlanner
 from chronoforest.peers import registry
 from chronoforest.peers.choice import CHRONOFOREST, PlannerChoice
 from chronoforest.peers.legs import LegSearch, expected_costs
-from chronoforest.peers.registry import PEERS, Peer, check_planner
+from chronoforest.peers.registry import PEERS, Peer, check_planner, find_peer
 
 
 class StraightLine(LegSearch):
@@ -48,6 +48,46 @@ def test_a_peer_that_does_not_ask_for_new_plans_is_walked_as_the_preset_says():
     assert make_peer("diffusion-replan").execution.replan_every > 0
 
 
+def test_a_module_of_ones_own_in_the_current_folder_is_a_peer_by_its_path(monkeypatch, tmp_path):
+    (tmp_path / "own_methods").mkdir()
+    (tmp_path / "own_methods" / "straight.py").write_text(
+        "from chronoforest.peers.registry import Peer\nPEER = Peer(lambda inputs: None, needs_states=True)\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend("elsewhere")  # so that the path is as before afterwards
+    check_planner("own_methods.straight")
+    assert find_peer("own_methods.straight").needs_states
+
+
+def test_the_papers_baselines_are_found_by_name_and_by_path():
+    peer = make_peer("benchmarks.peers.tree_single")
+    assert find_peer("tree-single") is find_peer("benchmarks.peers.tree_single")
+    result = peer.plan(scattered_problem(1, 1))
+    assert result.complete
+    assert result.variant == "benchmarks.peers.tree_single"
+
+
+def test_a_baseline_that_is_not_installed_is_refused_in_a_sentence(monkeypatch):
+    monkeypatch.setitem(registry.PAPER_PEERS, "tree-single", "nowhere.peers.tree_single")
+    with pytest.raises(UnknownPlanner, match=r"'tree-single' \(there is no nowhere\.peers.* here, only"):
+        check_planner("tree-single")
+
+
+def test_a_module_without_a_peer_or_with_a_mistake_says_so(monkeypatch, tmp_path):
+    with pytest.raises(UnknownPlanner, match=r"'json'; available: .*, or a module with a PEER"):
+        check_planner("json")
+    (tmp_path / "mistaken.py").write_text("import no_such_library\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ModuleNotFoundError, match="no_such_library"):
+        check_planner("mistaken")
+
+
+@pytest.mark.parametrize("name", ["rrt", "", ".", "a..b", "folder/rrt.py", "--help"])
+def test_what_is_neither_a_name_nor_a_module_is_unknown(name):
+    with pytest.raises(UnknownPlanner, match="or a module with a PEER"):
+        check_planner(name)
+
+
 def test_an_unknown_planner_is_told_what_there_is():
     with pytest.raises(
         UnknownPlanner, match=r"unknown planner 'rrt'; available: chronoforest, dataset-graph"
@@ -59,7 +99,6 @@ def test_an_unknown_planner_is_told_what_there_is():
 def test_only_the_graph_reads_recordings(monkeypatch, tmp_path):
     host = make_peer("tree-single")
     monkeypatch.setattr("chronoforest.presets.loading.load_planner", lambda preset, **options: host)
-    host.models.sampler.net = None
     assert registry.load(PlannerChoice("world")) is host
     with pytest.raises(BadDataset, match=r"world\.npz: no such file.*chronoforest data generate world"):
         registry.load(PlannerChoice("world", planner="dataset-graph", data=tmp_path))

@@ -2,11 +2,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from fakes import BLOCK, SPEED, EuclideanDistance, SquareDensity, make_planner, scattered_problem
+from fakes import BLOCK, CALIBRATION, SPEED, EuclideanDistance, SquareDensity, make_planner, scattered_problem
 
 from chronoforest.errors import InvalidParameter
 from chronoforest.planning import assembly
-from chronoforest.planning.assembly import Bridge, Walkways, bridge_path, joined, make_plan
+from chronoforest.planning.assembly import Bridge, Walkways, best_effort, bridge_path, joined, make_plan
 from chronoforest.planning.closed_loop import ClosedLoop
 from chronoforest.planning.shortening import (
     CROWDING,
@@ -17,7 +17,7 @@ from chronoforest.planning.shortening import (
     shorten,
     travel_time,
 )
-from chronoforest.search.tree import plant
+from chronoforest.search.tree import Representatives, plant
 from chronoforest.types import Leg, Meeting, Pair, Problem, path_length
 
 PARAMS = AssemblyParams()
@@ -365,3 +365,17 @@ def test_an_incomplete_plan_ends_with_an_effort_and_stops_only_where_it_arrives(
     assert plan.stops == tuple(range(0, 2 * num_met + 1, 2))
     assert len(plan.path) == 2 * num_met + 3
     assert len(plan.legs) == 3
+
+
+def test_the_best_effort_leads_to_the_node_from_which_the_target_looks_nearest():
+    """Of a step toward the goal, one away from it and a long detour that ends next to it."""
+    problem = Problem(starts=[[3.0, 3.0]], goals=[[9.0, 3.0]])
+    forest = plant(problem, 1, DISTANCE, is_reversible=True)
+    tree = forest.outgoing[0]
+    tails = np.array([[5.0, 3.0], [1.0, 3.0], [8.9, 3.0]])
+    segments = np.stack([np.repeat(tree.state, 3, axis=0), tails], axis=1)
+    cost = np.array([20.0, 20.0, 500.0])
+    tree.append(Representatives(np.zeros(3, dtype=int), segments, segments[:, 1:], np.ones(3), cost))
+    effort = best_effort(forest, Pair(0, 1), CALIBRATION, 0.25)
+    np.testing.assert_allclose(effort.path[[0, -1]], [[3.0, 3.0], [5.0, 3.0]])
+    assert effort.raw_length == pytest.approx(2.0)

@@ -13,7 +13,7 @@ from chronoforest.models import checkpoint
 from chronoforest.models.denoiser import num_tokens
 from chronoforest.presets.loading import load_planner
 from chronoforest.presets.named import PRESETS, get_preset
-from chronoforest.presets.withdrawn import WITHDRAWN
+from chronoforest.presets.withdrawn import MOVED
 
 GIANT = "pointmaze-giant-stitch-v0"
 
@@ -52,9 +52,8 @@ def test_a_preset_is_no_more_than_a_person_can_read():
 
 def test_a_key_that_is_gone_is_no_field_any_more():
     names = set(leaves(get_preset(GIANT)))
-    assert not names & set(WITHDRAWN)
-    moved = [text.partition("; set ")[2] for text in WITHDRAWN.values() if "; set " in text]
-    assert all(word.rstrip(",") in names for text in moved for word in text.split() if "." in word)
+    assert not names & set(MOVED)
+    assert all(word.rstrip(",") in names for text in MOVED.values() for word in text.split() if "." in word)
 
 
 def test_an_unknown_preset_lists_the_known_ones():
@@ -115,11 +114,8 @@ def test_a_preset_is_found_by_the_name_or_path_of_its_file(tmp_path, monkeypatch
         ('name = "x"', "name cannot be set"),
         ("[planner]\nstride = 3", "planner.stride is gone; set models.window.stride"),
         ("[execution]\njump = 3.0", "execution.jump is gone; set world.jump"),
-        (
-            "[models.distance]\nlatent = 8",
-            "models.distance.latent is the same for every preset now",
-        ),
-        ("[models.tracker_training]\nseed = 8", "is now `chronoforest train --seed`"),
+        ("[models.distance]\nlatent = 8", "width, reach; the rest is the same for every preset now"),
+        ("[models.tracker_training]\nseed = 8", "is gone; set --seed of `chronoforest train`"),
         ("[planner.world]\njump = 3.0", "unknown key planner.world; planner may set: "),
         ("[world]\njump = 0.0", "in world: jump must be above 0, got 0.0"),
         ("[models.window]\nhorizon = 35", "multiple of 10 frames, got 35"),

@@ -133,7 +133,7 @@ def test_pictures_and_videos_say_why_they_cannot_be_written(walked, tmp_path):
         draw_rollouts(tmp_path / "file" / "walk.png", result.support, result.problem, rollouts)
     with pytest.raises(CannotWrite, match="cannot write"):
         draw_video(tmp_path / "file" / "walk.mp4", result, rollouts)
-    with pytest.raises(InvalidParameter, match="width must be 64 or more, got 10"):
+    with pytest.raises(InvalidParameter, match="width must be at least 64, got 10"):
         VideoParams(width=10)
     with pytest.raises(InvalidParameter, match="closeup must be even, got 101"):
         VideoParams(closeup=101)

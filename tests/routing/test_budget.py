@@ -10,9 +10,9 @@ from chronoforest.errors import InvalidParameter
 from chronoforest.routing.bridges import Bridges, closure
 from chronoforest.routing.budget import (
     BudgetParams,
-    ExhaustiveBudget,
-    RouteBudget,
+    RoundState,
     allocate,
+    every_unmet,
     linkable_pairs,
 )
 from chronoforest.routing.solver import solve_exact
@@ -61,7 +61,7 @@ def test_a_round_fills_its_budget_with_distinct_useful_pairs(
 ) -> None:
     problem, bridges, links, is_reversible = state
     params = BudgetParams(num_pairs, min(num_coverage, num_pairs - 1))
-    pairs = allocate(links, bridges, (), round_index, problem, params, is_reversible)
+    pairs = allocate(RoundState(problem, bridges, is_reversible, links, (), round_index), params)
     keys = unordered(pairs) if is_reversible else set(pairs)
     open_links = [link for link in links if link not in bridges.meetings]
     open_keys = unordered(tuple(open_links)) if is_reversible else set(open_links)
@@ -88,7 +88,7 @@ def test_on_route_links_go_by_gap_then_cost_then_row() -> None:
     cost[2, 3] = 45.0
     bridges = with_gaps(Bridges.from_roots(cost), {(0, 1): 10.0})
     links = (Pair(0, 1), Pair(1, 2), Pair(2, 3), Pair(3, 4))
-    pairs = allocate(links, bridges, (), 0, problem, BudgetParams(4, 0), is_reversible=True)
+    pairs = allocate(RoundState(problem, bridges, True, links), BudgetParams(4, 0))
     assert pairs == (Pair(2, 3), Pair(1, 2), Pair(3, 4), Pair(0, 1))
 
 
@@ -96,8 +96,8 @@ def test_met_and_accepted_links_are_left_alone() -> None:
     problem = make_problem(1, 1)
     bridges = fresh(problem).updated(Evidence(meetings=(meeting(1, 0),)), is_reversible=True)
     links = (Pair(0, 1), Pair(1, 2))
-    assert allocate(links, bridges, (), 0, problem, PARAMS, True) == (Pair(1, 2), Pair(0, 2))
-    assert allocate(links, bridges, (Pair(1, 2),), 0, problem, PARAMS, True) == (Pair(0, 2),)
+    assert allocate(RoundState(problem, bridges, True, links), PARAMS) == (Pair(1, 2), Pair(0, 2))
+    assert allocate(RoundState(problem, bridges, True, links, (Pair(1, 2),)), PARAMS) == (Pair(0, 2),)
 
 
 def test_a_certified_off_route_pair_gets_no_coverage() -> None:
@@ -105,20 +105,20 @@ def test_a_certified_off_route_pair_gets_no_coverage() -> None:
     links = (Pair(0, 1), Pair(1, 2))
     for gap, expected in ((30.0, 2), (30.5, 3)):
         bridges = with_gaps(fresh(problem), {(0, 2): gap})
-        assert len(allocate(links, bridges, (), 0, problem, PARAMS, True)) == expected
+        assert len(allocate(RoundState(problem, bridges, True, links), PARAMS)) == expected
 
 
 def test_coverage_is_given_only_where_a_route_could_go() -> None:
     problem = make_problem(2, 0)
     links = (Pair(0, 2), Pair(1, 3))
-    assert allocate(links, fresh(problem), (), 0, problem, PARAMS, True) == links
+    assert allocate(RoundState(problem, fresh(problem), True, links), PARAMS) == links
 
 
 def test_a_link_travelled_both_ways_counts_once_only_when_reversible() -> None:
     problem = make_problem(2, 2)
     links = (Pair(2, 3), Pair(3, 2))
     for is_reversible, expected in ((True, 1), (False, 2)):
-        pairs = allocate(links, fresh(problem), (), 0, problem, PARAMS, is_reversible)
+        pairs = allocate(RoundState(problem, fresh(problem), is_reversible, links), PARAMS)
         assert sum(pair in links for pair in pairs) == expected
 
 
@@ -127,10 +127,10 @@ def test_a_link_travelled_both_ways_counts_once_only_when_reversible() -> None:
 def test_round_robin_reaches_every_off_route_pair(num_coverage: int, is_reversible: bool) -> None:
     problem = make_problem(2, 4)
     links = closure(fresh(problem).cost).links_of(solve_exact(fresh(problem).cost, problem).legs)
-    budget = RouteBudget(BudgetParams(4, num_coverage))
+    params = BudgetParams(4, num_coverage)
     pool = linkable_pairs(problem, is_reversible)
-    rounds = [budget(links, fresh(problem), (), t, problem, is_reversible) for t in range(len(pool))]
-    covered = {pair for pairs in rounds for pair in pairs}
+    rounds = [RoundState(problem, fresh(problem), is_reversible, links, (), t) for t in range(len(pool))]
+    covered = {pair for state in rounds for pair in allocate(state, params)}
     on_route = {*links, *(link.reversed for link in links if is_reversible)}
     assert covered >= set(pool) - on_route
 
@@ -142,7 +142,7 @@ def test_coverage_begins_each_round_where_the_last_one_ended(num_coverage: int, 
     pool = linkable_pairs(problem, is_reversible=True)
     params = BudgetParams(4, num_coverage)
     for round_index in range(2 * len(pool)):
-        pairs = allocate((), fresh(problem), (), round_index, problem, params, is_reversible=True)
+        pairs = allocate(RoundState(problem, fresh(problem), True, (), (), round_index), params)
         first = per_round * round_index % len(pool)
         assert pairs == (*pool, *pool)[first : first + 4]
 
@@ -151,7 +151,7 @@ def test_coverage_never_starves_the_route() -> None:
     problem = make_problem(1, 4)
     links = tuple(Pair(i, i + 1) for i in range(5))
     for round_index in range(20):
-        pairs = allocate(links, fresh(problem), (), round_index, problem, PARAMS, True)
+        pairs = allocate(RoundState(problem, fresh(problem), True, links, (), round_index), PARAMS)
         assert [pair in links for pair in pairs] == [True, True, True, False]
 
 
@@ -160,13 +160,13 @@ def test_the_exhaustive_budget_is_every_linkable_pair_without_a_meeting() -> Non
     for is_reversible in (True, False):
         found = Evidence(meetings=(meeting(2, 3),))
         bridges = fresh(problem).updated(found, is_reversible)
-        pairs = ExhaustiveBudget()((), bridges, (), 0, problem, is_reversible)
+        pairs = every_unmet(RoundState(problem, bridges, is_reversible))
         assert set(pairs) == set(linkable_pairs(problem, is_reversible)) - {Pair(2, 3)}
 
 
 def test_the_exhaustive_budget_also_serves_a_chain_that_no_route_could_travel_directly() -> None:
     problem = make_problem(2, 1)
-    assert ExhaustiveBudget()((Pair(0, 1),), fresh(problem), (), 0, problem, True)[0] == Pair(0, 1)
+    assert every_unmet(RoundState(problem, fresh(problem), True, (Pair(0, 1),)))[0] == Pair(0, 1)
 
 
 @pytest.mark.parametrize("values", [{"num_pairs": 1, "num_coverage": 0}, {"certified_gap": 0.0}])

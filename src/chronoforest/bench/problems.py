@@ -66,14 +66,9 @@ def mismatched_triples(
     true = _order_lengths(geodesic_matrix(maze, anchors), triples + 1)
     guessed = np.take_along_axis(true, raw.argmin(axis=1)[:, None], axis=1)[:, 0]
     is_mismatch = guessed > true.min(axis=1) + TIE
-    gap = _relative_gap(true[is_mismatch])
+    ranked = np.sort(true[is_mismatch], axis=1)
+    gap = (ranked[:, 1] - ranked[:, 0]) / ranked[:, 0]
     return triples[is_mismatch][gap >= np.quantile(gap, NEAR_TIES)] if len(gap) else triples[:0]
-
-
-def _relative_gap(lengths: FloatArray) -> FloatArray:
-    """[n] GapRel = (second-best − best) / best of lengths [n, orders]."""
-    ranked = np.sort(lengths, axis=1)
-    return (ranked[:, 1] - ranked[:, 0]) / ranked[:, 0]
 
 
 def open_cells(maze: Maze) -> IntArray:

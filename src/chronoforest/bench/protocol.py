@@ -54,15 +54,15 @@ def random_cases(template: Case, num_episodes: int) -> list[Case]:
 
 
 def _stitch_cases(request: Request) -> list[Case]:
-    return task_cases(_template("stitch", request), request.num_episodes(50))
+    return task_cases(_template("stitch", request), request.episodes or 50)
 
 
 def _pairs_cases(request: Request) -> list[Case]:
-    return random_cases(_template("pairs", request), request.num_episodes(500))
+    return random_cases(_template("pairs", request), request.episodes or 500)
 
 
 def _multi_cases(request: Request) -> list[Case]:
-    return random_cases(_template("multi", request), request.num_episodes(100))
+    return random_cases(_template("multi", request), request.episodes or 100)
 
 
 def _order_cases(request: Request) -> list[Case]:
@@ -71,7 +71,7 @@ def _order_cases(request: Request) -> list[Case]:
     num_tasks = len(template.maze.tasks)
     return [
         replace(template, task=k % num_tasks + 1, episode=k // num_tasks)
-        for k in range(request.num_episodes(50))
+        for k in range(request.episodes or 50)
     ]
 
 
@@ -81,7 +81,7 @@ def _track_cases(request: Request) -> list[Case]:
         raise InvalidParameter(
             f"unknown reference {template.reference!r}; available: {', '.join(REFERENCES)}"
         )
-    return task_cases(template, request.num_episodes(12))
+    return task_cases(template, request.episodes or 12)
 
 
 def _template(suite: str, request: Request) -> Case:

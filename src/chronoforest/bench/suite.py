@@ -8,7 +8,7 @@ from typing import Any
 
 from chronoforest.bench.case import Case
 from chronoforest.bench.trials import Trial
-from chronoforest.errors import InvalidParameter
+from chronoforest.errors import require_at_least
 from chronoforest.peers.choice import PlannerChoice
 
 
@@ -22,17 +22,7 @@ class Request:
     template: Case | None = None
 
     def __post_init__(self) -> None:
-        for name, count in (("repeats", self.repeats), ("episodes", self.episodes)):
-            if count is not None and count < 1:
-                raise InvalidParameter(f"{name} must be at least 1, got {count}")
-
-    def num_repeats(self, default: int) -> int:
-        """As told, or the suite's own."""
-        return default if self.repeats is None else self.repeats
-
-    def num_episodes(self, default: int) -> int:
-        """As told, or the suite's own."""
-        return default if self.episodes is None else self.episodes
+        require_at_least(self, 1, "repeats", "episodes")
 
 
 @dataclass(frozen=True)

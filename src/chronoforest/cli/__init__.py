@@ -35,7 +35,6 @@ class Verb:
 
 
 VERBS: dict[str, Verb] = {
-    "collect expert": Verb("chronoforest.cli.collect:expert", "train what walks the ant"),
     "data generate": Verb("chronoforest.cli.data:generate", "record a dataset by OGBench's protocol"),
     "data fetch": Verb("chronoforest.cli.data:fetch", "download an official dataset"),
     "data import": Verb(
@@ -110,12 +109,8 @@ def _help(program: str, verbs: Mapping[str, Verb], words: list[str]) -> int:
     below = {name: verb for name, verb in verbs.items() if not words or name.startswith(f"{prefix} ")}
     if not below:
         raise ChronoForestError(f"unknown command {prefix!r}; available: {', '.join(verbs)}")
-    print(_listing(program, below))
+    width = max(map(len, below))
+    lines = (f"  {name:<{width}}  {verb.summary}" for name, verb in below.items())
+    print(f"usage: {program} COMMAND …\n", *lines, sep="\n")
+    print(f"\n`{program} COMMAND --help` tells what a command takes.")
     return 0
-
-
-def _listing(program: str, verbs: Mapping[str, Verb]) -> str:
-    width = max(map(len, verbs))
-    lines = [f"  {name:<{width}}  {verb.summary}" for name, verb in verbs.items()]
-    head = [f"usage: {program} COMMAND …", "", *lines]
-    return "\n".join([*head, "", f"`{program} COMMAND --help` tells what a command takes."])

@@ -37,7 +37,7 @@ def generate(
         workers: processes; all cores unless told.
         episodes: training episodes.
         val_episodes: validation episodes.
-        expert: the ant's expert from `chronoforest collect expert`; the one that ships unless told.
+        expert: the ant's expert from `python -m benchmarks expert`; the one that ships unless told.
     """
     from chronoforest.cli.progress import bar
     from chronoforest.collect.expert import expert_for

@@ -35,7 +35,8 @@ def plan(
 
     choice.check()
     check_variant(variant)
-    problem = Problem(*(read_points(*typed) for typed in _typed(starts, goals, waypoints)))
+    typed = {"starts": starts, "goals": goals, "waypoints": waypoints}
+    problem = Problem(**{name: read_points(name, text) for name, text in typed.items()})
     with locked(open_folder(out)) as folder:
         result = choice.load().plan(problem, seed=seed, variant=variant)
         result.save(folder / "plan.json")
@@ -43,7 +44,3 @@ def plan(
     print(result.summary())
     print(f"  {folder / 'plan.json'}\n  {folder / 'plan.png'}")
     return 0 if result.complete else INCOMPLETE
-
-
-def _typed(starts: str, goals: str, waypoints: str) -> tuple[tuple[str, str], ...]:
-    return ("starts", starts), ("goals", goals), ("waypoints", waypoints)

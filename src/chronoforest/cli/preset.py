@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -29,7 +30,7 @@ def new(
 
     path = out if out is not None else Path(f"{name}.toml")
     _check_name(name, path, overwrite, set(PRESETS))
-    settings = propose(load(data), _from_folder(data, path.parent))
+    settings = propose(load(data), Path(os.path.relpath(data, path.parent)).as_posix())
     head = (
         f"Preset {name}: proposed by `chronoforest preset new`; every value may be changed.",
         "Lengths are in units of the coordinates, durations in steps. What is not here is as in the mazes.",
@@ -56,10 +57,3 @@ def _check_name(name: str, path: Path, overwrite: bool, taken: set[str]) -> None
         )
     if path.exists() and not overwrite:
         raise CannotWrite(f"{path} is there already; --overwrite replaces it")
-
-
-def _from_folder(data: Path, folder: Path) -> str:
-    """The data's path as seen from a folder."""
-    import os
-
-    return Path(os.path.relpath(data, folder)).as_posix()

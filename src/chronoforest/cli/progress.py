@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from chronoforest.collect.locomotion import Report
     from chronoforest.models.train import Progress as TrainingProgress
 
 LINE_SECONDS = 30.0
@@ -18,35 +17,21 @@ LINE_SECONDS = 30.0
 @contextmanager
 def bar(title: str, unit: str) -> Iterator[Callable[[int, int], None]]:
     """Show a bar while the block runs; yields the callback that takes the finished count and the total."""
-    with _shown(title) as show:
+    with shown(title) as show:
         yield lambda done, total: show(done, total, unit)
 
 
 @contextmanager
 def training_bar(title: str) -> Iterator[Callable[[str, TrainingProgress], None]]:
     """Show steps, loss and rate of trainings, each by its name; without a terminal, a line now and then."""
-    with _shown(title, LINE_SECONDS) as show:
+    with shown(title, LINE_SECONDS) as show:
         yield lambda name, now: show(
             now.step, now.num_steps, f"{name}, loss {now.loss:.4g}, {now.rate:.0f} steps/s"
         )
 
 
 @contextmanager
-def expert_bar(title: str) -> Iterator[Callable[[Report], None]]:
-    """Show steps, speeds and falls; without a terminal, a line for every report."""
-    with _shown(title, 0.0) as show:
-
-        def tell(report: Report) -> None:
-            speeds = " ".join(f"{value:.2f}" for value in report.speeds)
-            falls = " ".join(f"{value:.1f}" for value in report.falls_per_1000)
-            text = f"{speeds} units/s, {falls} falls/1000, {report.rate:.0f} steps/s"
-            show(report.step, report.num_steps, text)
-
-        yield tell
-
-
-@contextmanager
-def _shown(title: str, line_seconds: float | None = None) -> Iterator[Callable[[int, int, str], None]]:
+def shown(title: str, line_seconds: float | None = None) -> Iterator[Callable[[int, int, str], None]]:
     """A bar in a terminal; elsewhere a line every `line_seconds`, none without them."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn

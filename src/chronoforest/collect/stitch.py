@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 from chronoforest.collect.expert import Expert
 from chronoforest.collect.oracle import GOAL_CELLS, Oracle, free_cells, oracle, stitch_goals
 from chronoforest.data.episodes import load, write_arrays
-from chronoforest.envs.mazes import Cell
 from chronoforest.envs.tasks import Env, make_env, seeded_reset, world
 from chronoforest.errors import CannotWrite, InvalidParameter
 from chronoforest.files import DAMAGE, locked
@@ -83,8 +82,10 @@ def record_episode(env: Env, recipe: Recipe, episode: int) -> Arrays:
     """One episode: the arrays of the official files, [EPISODE_STEPS, …], and its goal's place, [1, 2]."""
     maze = world(recipe.name).maze
     rng, reset_seed = recipe.streams(episode)
-    start = _pick(rng, free_cells(maze))
-    goal = _pick(rng, stitch_goals(maze, start))
+    cells = free_cells(maze)
+    start = cells[int(rng.integers(len(cells)))]
+    goals = stitch_goals(maze, start)
+    goal = goals[int(rng.integers(len(goals)))]
     first = seeded_reset(env, reset_seed, {"task_info": {"init_ij": start, "goal_ij": goal}})
     noise = rng.normal(0.0, recipe.expert.noise, (EPISODE_STEPS, *env.action_space.shape))
     walk = _walk(env.unwrapped, oracle(maze), recipe.expert, first.observation, noise)
@@ -103,12 +104,13 @@ def generate(
         if out.exists():
             _refuse_foreign(out, recipe)
             return False
-        chunks = _chunks(recipe, _parts_folder(out))
+        parts = out.with_name(out.name + ".parts")
+        chunks = _chunks(recipe, parts)
         for num_done in _record_chunks(chunks, workers):
             if on_progress is not None:
                 on_progress(num_done, recipe.num_episodes)
         write_arrays(out, _joined(chunks) | {"metadata": np.array(json.dumps(recipe.metadata()))})
-        shutil.rmtree(_parts_folder(out))
+        shutil.rmtree(parts)
         return True
 
 
@@ -121,14 +123,17 @@ class _Chunk:
     last: int
     path: Path
 
+    @property
+    def num_episodes(self) -> int:
+        return self.last - self.first
+
     def read(self) -> Arrays | None:
         """The stored arrays; None when they are missing or damaged."""
         try:
             with np.load(self.path) as file:
                 arrays = {key: file[key] for key in file}
-            num_episodes = self.last - self.first
-            is_whole = len(arrays["terminals"]) == num_episodes * EPISODE_STEPS
-            return arrays if is_whole and len(arrays["goals"]) == num_episodes else None
+            is_whole = len(arrays["terminals"]) == self.num_episodes * EPISODE_STEPS
+            return arrays if is_whole and len(arrays["goals"]) == self.num_episodes else None
         except DAMAGE:
             return None
 
@@ -148,14 +153,14 @@ def _record_chunks(chunks: list[_Chunk], workers: int | None) -> Iterator[int]:
     from joblib import Parallel, delayed
 
     pending = [chunk for chunk in chunks if chunk.read() is None]
-    num_done = chunks[-1].last - _num_episodes(pending)
+    num_done = chunks[-1].last - sum(chunk.num_episodes for chunk in pending)
     yield num_done
     # One thread per worker is joblib's default when the workers fill the cores.
     parallel = Parallel(n_jobs=_num_workers(workers, len(pending)), return_as="generator", batch_size=1)
     with deaf_children():
         recorded = parallel(delayed(_record_chunk)(chunk, os.getpid()) for chunk in pending)
     for chunk, _ in zip(pending, recorded, strict=True):
-        num_done += _num_episodes([chunk])
+        num_done += chunk.num_episodes
         yield num_done
 
 
@@ -198,28 +203,15 @@ def _walk(env: Env, way: Oracle, expert: Expert, observation: FloatArray, noise:
     return arrays | {"terminals": np.arange(len(noise)) == len(noise) - 1}
 
 
-def _pick(rng: np.random.Generator, cells: list[Cell]) -> Cell:
-    return cells[int(rng.integers(len(cells)))]
-
-
-def _concatenated(parts: Iterable[Arrays]) -> Arrays:
-    parts = list(parts)
+def _concatenated(parts: list[Arrays]) -> Arrays:
     return {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
 
 
 def _joined(chunks: list[_Chunk]) -> Arrays:
-    parts = [chunk.read() for chunk in chunks]
-    if any(part is None for part in parts):
+    parts = [part for chunk in chunks if (part := chunk.read()) is not None]
+    if len(parts) < len(chunks):
         raise CannotWrite(f"parts vanished from {chunks[0].path.parent} while they were needed")
-    return _concatenated(part for part in parts if part is not None)
-
-
-def _num_episodes(chunks: list[_Chunk]) -> int:
-    return sum(chunk.last - chunk.first for chunk in chunks)
-
-
-def _parts_folder(out: Path) -> Path:
-    return out.with_name(out.name + ".parts")
+    return _concatenated(parts)
 
 
 def _refuse_foreign(out: Path, recipe: Recipe) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -38,9 +38,14 @@ class Track:
         return len(self.time)
 
     @property
+    def moves(self) -> FloatArray:
+        """[n − 1, 2] from each place to the next."""
+        return np.diff(self.values[:, :2], axis=0)
+
+    @property
     def speeds(self) -> FloatArray:
         """[n − 1] units per second from each row to the next."""
-        moved = np.linalg.norm(np.diff(self.values[:, :2], axis=0), axis=1)
+        moved = np.linalg.norm(self.moves, axis=1)
         with np.errstate(over="ignore"):  # a damaged time may lie next to another; the speed is then a jump
             return moved / np.diff(self.time)
 
@@ -71,14 +76,13 @@ def without_holes(tracks: Tracks) -> tuple[Tracks, Finding]:
     """Leave out rows with an empty, NaN or infinite value."""
     sound = [np.isfinite(track.values).all(axis=1) & np.isfinite(track.time) for track in tracks]
     num_rows = sum(map(len, tracks))
-    num_odd = num_rows - sum(int(keep.sum()) for keep in sound)
+    num_odd = num_rows - sum(map(np.count_nonzero, sound))
     if num_odd > num_rows / 2:
         raise BadDataset(
             f"{tracks[0].recording}: {num_odd} of {num_rows} rows have an empty, NaN or infinite value in a "
             "chosen column; choose other columns or fill them"
         )
-    kept = [track.rows(keep) for track, keep in zip(tracks, sound, strict=True)]
-    return _longer_than_one(kept), Finding("empty or NaN", _rows(num_odd), "left out" if num_odd else "")
+    return _kept(tracks, sound, "empty or NaN", "left out")
 
 
 def in_order(tracks: Tracks) -> tuple[Tracks, Finding]:
@@ -92,25 +96,18 @@ def in_order(tracks: Tracks) -> tuple[Tracks, Finding]:
 def without_duplicates(tracks: Tracks) -> tuple[Tracks, Finding]:
     """Keep the first of rows with one time."""
     fresh = [np.diff(track.time, prepend=-np.inf) > 0 for track in tracks]
-    num_odd = sum(int((~keep).sum()) for keep in fresh)
-    kept = [track.rows(keep) for track, keep in zip(tracks, fresh, strict=True)]
-    return _longer_than_one(kept), Finding("duplicates", _rows(num_odd), "first kept" if num_odd else "")
-
-
-def refuse_constant_coordinates(tracks: Tracks, names: Sequence[str]) -> None:
-    """Both coordinates must change somewhere; names: what they are called."""
-    span = np.ptp(np.concatenate([track.values[:, :2] for track in tracks]), axis=0)
-    for name, width in zip(names, span, strict=True):
-        if width == 0:
-            raise BadDataset(
-                f"{tracks[0].recording}: {name} never changes; planning needs two coordinates that do"
-            )
+    return _kept(tracks, fresh, "duplicates", "first kept")
 
 
 def without_constants(tracks: Tracks, names: Sequence[str]) -> tuple[Tracks, set[str], Finding]:
-    """Leave out columns that never change; also returns which."""
+    """Leave out columns that never change, also returns which; neither coordinate may be one of them."""
     span = np.ptp(np.concatenate([track.values for track in tracks]), axis=0)
     constant = [name for name, width in zip(names, span, strict=True) if width == 0]
+    for name in names[:2]:
+        if name in constant:
+            raise BadDataset(
+                f"{tracks[0].recording}: {name} never changes; planning needs two coordinates that do"
+            )
     kept = [k for k, name in enumerate(names) if name not in constant]
     tracks = [replace(track, values=track.values[:, kept]) for track in tracks]
     found, done = (", ".join(constant), "left out") if constant else ("none", "")
@@ -121,7 +118,7 @@ def units(tracks: Tracks) -> Finding:
     """Degrees where metres are wanted, and milliseconds where seconds are."""
     places = np.concatenate([track.values[:, :2] for track in tracks])
     is_small = (np.abs(places) <= (180.0, 90.0)).all() and np.linalg.norm(np.ptp(places, axis=0)) < 2.0
-    moves = np.concatenate([np.abs(np.diff(track.values[:, :2], axis=0)).max(axis=1) for track in tracks])
+    moves = np.concatenate([np.abs(track.moves).max(axis=1) for track in tracks])
     odd = []
     if is_small and np.median(moves) < 2e-3:
         odd.append("coordinates look like degrees (--is-degrees makes metres of longitude and latitude)")
@@ -157,29 +154,28 @@ def median_period(tracks: Tracks) -> float:
 def without_spikes(tracks: Tracks) -> tuple[Tracks, Finding]:
     """Leave out single rows that lie far off while their neighbours lie together."""
     bound = _speed_bound(tracks)
-    kept = []
+    sound = []
     for track in tracks:
         fast = track.speeds > bound
         is_spike = np.zeros(len(track), dtype=bool)
         if len(track) > 2:
             across = np.linalg.norm(track.values[2:, :2] - track.values[:-2, :2], axis=1)
             is_spike[1:-1] = fast[:-1] & fast[1:] & (across <= bound * (track.time[2:] - track.time[:-2]))
-        kept.append(track.rows(~is_spike))
-    count = sum(map(len, tracks)) - sum(map(len, kept))
-    return _longer_than_one(kept), Finding("spikes", _rows(count), "left out" if count else "")
+        sound.append(~is_spike)
+    return _kept(tracks, sound, "spikes", "left out")
 
 
 def split_at_gaps(tracks: Tracks, gap: float) -> tuple[Tracks, Finding]:
     """Part recordings where rows are missing for longer than `gap` seconds."""
-    return _split(
-        tracks, lambda track: np.diff(track.time) > gap * (1 + 1e-6), "gaps", f"longer than {gap:.3g} s"
-    )
+    cuts = [np.diff(track.time) > gap * (1 + 1e-6) for track in tracks]
+    return _split(tracks, cuts, "gaps", f"longer than {gap:.3g} s")
 
 
 def split_at_jumps(tracks: Tracks) -> tuple[Tracks, Finding]:
     """Part recordings where a step is implausibly fast."""
     bound = _speed_bound(tracks)
-    return _split(tracks, lambda track: track.speeds > bound, "jumps", f"faster than {bound:.3g} units/s")
+    cuts = [track.speeds > bound for track in tracks]
+    return _split(tracks, cuts, "jumps", f"faster than {bound:.3g} units/s")
 
 
 def paces(tracks: Tracks) -> Finding:
@@ -198,7 +194,7 @@ def paces(tracks: Tracks) -> Finding:
 
 def axes(tracks: Tracks) -> Finding:
     """Axes whose moves differ by orders of magnitude were probably written in different units."""
-    moves = np.concatenate([np.abs(np.diff(track.values[:, :2], axis=0)) for track in tracks])
+    moves = np.abs(np.concatenate([track.moves for track in tracks]))
     x, y = (float(value) for value in np.quantile(moves, 0.95, axis=0))
     is_odd = max(x, y) > 50 * min(x, y)
     found = f"moves up to {x:.3g} and {y:.3g} a row"
@@ -253,7 +249,7 @@ def _with_places(track: Track, places: FloatArray) -> Track:
 
 def _refuse_coarse(tracks: Tracks) -> None:
     largest = max(float(np.abs(track.values[:, :2]).max()) for track in tracks)
-    hops = np.concatenate([np.linalg.norm(np.diff(t.values[:, :2], axis=0), axis=1) for t in tracks])
+    hops = np.linalg.norm(np.concatenate([track.moves for track in tracks]), axis=1)
     hop = float(np.median(hops[hops > 0])) if (hops > 0).any() else 0.0
     if not (largest < 1e30 and largest * np.finfo(np.float32).eps < 0.02 * hop):
         middle = np.concatenate([track.values[:, :2] for track in tracks]).mean(axis=0)
@@ -267,14 +263,17 @@ def _speed_bound(tracks: Tracks) -> float:
     return jump_bound(np.concatenate([track.speeds for track in tracks]))
 
 
-def _split(
-    tracks: Tracks, is_cut: Callable[[Track], BoolArray], check: str, what: str
-) -> tuple[Tracks, Finding]:
-    parts = [part for track in tracks for part in track.split(is_cut(track))]
+def _kept(tracks: Tracks, keep: Sequence[BoolArray], check: str, done: str) -> tuple[Tracks, Finding]:
+    """Tracks with the rows that their masks [n] keep, and how many there were of the others."""
+    count = sum(np.count_nonzero(~mask) for mask in keep)
+    found = f"{count} {'row' if count == 1 else 'rows'}" if count else "none"
+    kept = [track.rows(mask) for track, mask in zip(tracks, keep, strict=True)]
+    return _longer_than_one(kept), Finding(check, found, done if count else "")
+
+
+def _split(tracks: Tracks, cuts: Sequence[BoolArray], check: str, what: str) -> tuple[Tracks, Finding]:
+    """Parts of tracks between their cuts [n − 1], and how many cuts there were."""
+    parts = [part for track, is_cut in zip(tracks, cuts, strict=True) for part in track.split(is_cut)]
     count = len(parts) - len(tracks)
     found = f"{count} {what}" if count else f"none {what}"
     return _longer_than_one(parts), Finding(check, found, "split there" if count else "")
-
-
-def _rows(count: int) -> str:
-    return f"{count} {'row' if count == 1 else 'rows'}" if count else "none"

@@ -93,9 +93,10 @@ class Episodes:
 
     def summary(self) -> str:
         """Counts, ranges, speeds, jumps and the fingerprint, a line each."""
+        x, y = np.moveaxis(self.xy, -1, 0)
         lines = (
             ("episodes", f"{len(self)} of {self.num_steps} steps ({len(self) * self.num_steps} in all)"),
-            ("observation", f"{self.observations.shape[2]} numbers; {_ranges(self.observations, 'xy')}"),
+            ("observation", f"{self.observations.shape[2]} numbers; x in {_span(x)}, y in {_span(y)}"),
             ("action", self._actions()),
             ("speed", self._speeds()),
             ("path", f"{self._walked().sum() / max(len(self), 1):.1f} units per episode"),
@@ -241,10 +242,6 @@ def _metadata(path: Path, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
     if not isinstance(metadata, dict):
         raise BadDataset(f"{path}: metadata is not a JSON object")
     return metadata
-
-
-def _ranges(observations: Float32Array, names: str) -> str:
-    return ", ".join(f"{name} in {_span(observations[..., k])}" for k, name in enumerate(names))
 
 
 def _span(array: Float32Array) -> str:

@@ -8,7 +8,7 @@ overlap where they must; what is too short for one window is left out. Each step
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -51,6 +51,13 @@ class Columns:
     def values(self) -> tuple[str, ...]:
         """Coordinates, states, actions."""
         return (*self.coordinates, *self.states, *self.actions)
+
+    def without(self, names: Collection[str]) -> Columns:
+        """The same without some states and actions."""
+        states, actions = (
+            tuple(name for name in known if name not in names) for known in (self.states, self.actions)
+        )
+        return replace(self, states=states, actions=actions)
 
     def __post_init__(self) -> None:
         if len(set(self.values)) < len(self.values):
@@ -105,8 +112,9 @@ def import_files(sources: Sequence[str | Path], columns: Columns, params: Import
     tracks = [track for source in sources for track in _tracks(read_table(source), columns)]
     findings = [cleaning.counted(tracks, len(sources))]
     tracks = _through(REPAIRS, tracks, findings)
-    tracks, columns = _without_constants(tracks, columns, findings)
-    findings.append(cleaning.units(tracks))
+    tracks, constant, finding = cleaning.without_constants(tracks, columns.values)
+    columns = columns.without(constant)
+    findings += [finding, cleaning.units(tracks)]
     tracks, origin = cleaning.placed(tracks, params.is_degrees, params.origin)
     usual = cleaning.median_period(tracks)
     period = params.step or usual
@@ -116,9 +124,15 @@ def import_files(sources: Sequence[str | Path], columns: Columns, params: Import
     tracks = [cleaning.resampled(track, period) for track in tracks]
     tracks = [cleaning.smoothed(track, params.smoothing / period) for track in tracks]
     windows, names, finding = _cut(tracks, params.length or _fitting_length(tracks))
-    scale = _action_scale(windows, columns)
-    about = _about(sources, params, columns, period, origin, scale)
-    return Imported(_episodes(windows, names, columns, scale, about), (*findings, finding))
+    about = {
+        "generator": "chronoforest data import",
+        "files": [Path(source).name for source in sources],
+        "step_seconds": period,
+        "smoothing_seconds": params.smoothing,
+        "is_degrees": params.is_degrees,
+        "origin": origin.tolist(),
+    }
+    return Imported(_episodes(windows, names, columns, about), (*findings, finding))
 
 
 Step = Callable[[Tracks], tuple[Tracks, Finding]]
@@ -140,17 +154,6 @@ def _through(steps: Iterable[Step], tracks: Tracks, findings: list[Finding]) -> 
         tracks, finding = step(tracks)
         findings.append(finding)
     return tracks
-
-
-def _without_constants(tracks: Tracks, columns: Columns, findings: list[Finding]) -> tuple[Tracks, Columns]:
-    """Leave out states and actions that never change; a coordinate that does not is refused."""
-    cleaning.refuse_constant_coordinates(tracks, columns.coordinates)
-    tracks, constant, finding = cleaning.without_constants(tracks, columns.values)
-    findings.append(finding)
-    states, actions = (
-        tuple(name for name in names if name not in constant) for names in (columns.states, columns.actions)
-    )
-    return tracks, replace(columns, states=states, actions=actions)
 
 
 def save_episodes(path: Path, episodes: Episodes) -> None:
@@ -216,41 +219,14 @@ def _cut(tracks: Tracks, length: int) -> tuple[FloatArray, list[str], Finding]:
     return np.stack(windows), names, Finding("episodes", found, done)
 
 
-def _action_scale(windows: FloatArray, columns: Columns) -> FloatArray:
-    """[A] what action columns are divided by to lie in [−1, 1]."""
-    first = 2 + len(columns.states)
-    return np.maximum(1.0, np.abs(windows[..., first:]).max(axis=(0, 1)))
-
-
-def _episodes(
-    windows: FloatArray, names: list[str], columns: Columns, scale: FloatArray, about: dict[str, Any]
-) -> Episodes:
-    first = 2 + len(columns.states)
+def _episodes(windows: FloatArray, names: list[str], columns: Columns, about: Mapping[str, Any]) -> Episodes:
+    """Episodes with actions in [−1, 1]; what they were divided by is added to what made the file."""
+    observations, actions = np.split(windows, [2 + len(columns.states)], axis=-1)
+    scale = np.maximum(1.0, np.abs(actions).max(axis=(0, 1)))
     numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
     return Episodes(
-        windows[..., :first].astype(np.float32),
-        (windows[..., first:] / scale).astype(np.float32),
-        about,
+        observations.astype(np.float32),
+        (actions / scale).astype(np.float32),
+        {**about, "action_scale": scale.tolist(), "columns": asdict(columns)},
         np.array([numbers[name] for name in names], dtype=np.int64),
     )
-
-
-def _about(
-    sources: Iterable[str | Path],
-    params: ImportParams,
-    columns: Columns,
-    period: float,
-    origin: FloatArray,
-    scale: FloatArray,
-) -> dict[str, Any]:
-    """What made the file, for its metadata."""
-    return {
-        "generator": "chronoforest data import",
-        "files": [Path(source).name for source in sources],
-        "step_seconds": period,
-        "smoothing_seconds": params.smoothing,
-        "is_degrees": params.is_degrees,
-        "origin": origin.tolist(),
-        "action_scale": scale.tolist(),
-        "columns": asdict(columns),
-    }

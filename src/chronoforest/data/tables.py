@@ -47,35 +47,14 @@ class Table:
         """Whether there is a column of that name."""
         return name in self.columns
 
-    def numbers(self, name: str) -> FloatArray:
-        """[N] a column as numbers; an empty cell is NaN."""
+    def numbers(
+        self, name: str, parse: Callable[[str], float] = float, expected: str = "a number"
+    ) -> FloatArray:
+        """[N] a column as numbers; text is parsed, and an empty cell is NaN."""
         column = self._column(name)
         if column.dtype.kind in "biuf":
             return np.asarray(column, dtype=np.float64)
-        return self._parsed(name, float, "a number")
-
-    def times(self, name: str) -> FloatArray:
-        """[N] a column as seconds: numbers as they are, dates as seconds since 1970."""
-        column = self._column(name)
-        if column.dtype.kind == "M":
-            seconds = column.astype("datetime64[us]").astype(np.int64).astype(np.float64) / 1e6
-            return np.where(np.isnat(column), np.nan, seconds)
-        if column.dtype.kind in "biuf":
-            return np.asarray(column, dtype=np.float64)
-        return self._parsed(name, _seconds, "seconds or a date such as 2026-05-01T09:30:00")
-
-    def labels(self, name: str) -> list[str]:
-        """[N] a column as text."""
-        return [str(cell) for cell in self._column(name).tolist()]
-
-    def _column(self, name: str) -> Column:
-        if name not in self.columns:
-            raise BadDataset(f"{self.source}: no column {name!r}; there are: {', '.join(self.columns)}")
-        return self.columns[name]
-
-    def _parsed(self, name: str, parse: Callable[[str], float], expected: str) -> FloatArray:
-        """[N] a column of text, NaN where a cell is empty."""
-        texts = ["" if cell is None else str(cell).strip() for cell in self.columns[name]]
+        texts = ["" if cell is None else str(cell).strip() for cell in column]
         numbers = np.full(len(texts), np.nan)
         for row, text in enumerate(texts):
             try:
@@ -85,6 +64,23 @@ class Table:
                     f"{self.source}: {name} holds {_shortened(text)} in row {row + 1}, expected {expected}"
                 ) from None
         return numbers
+
+    def times(self, name: str) -> FloatArray:
+        """[N] a column as seconds: numbers as they are, dates as seconds since 1970."""
+        column = self._column(name)
+        if column.dtype.kind == "M":
+            seconds = column.astype("datetime64[us]").astype(np.int64).astype(np.float64) / 1e6
+            return np.where(np.isnat(column), np.nan, seconds)
+        return self.numbers(name, _seconds, "seconds or a date such as 2026-05-01T09:30:00")
+
+    def labels(self, name: str) -> list[str]:
+        """[N] a column as text."""
+        return [str(cell) for cell in self._column(name).tolist()]
+
+    def _column(self, name: str) -> Column:
+        if name not in self.columns:
+            raise BadDataset(f"{self.source}: no column {name!r}; there are: {', '.join(self.columns)}")
+        return self.columns[name]
 
 
 def _seconds(text: str) -> float:
@@ -128,7 +124,9 @@ def _read_csv(path: Path) -> dict[str, Column]:
     if not rows:
         raise BadDataset(f"{path}: empty")
     names = [name.strip() for name in rows[0]]
-    _refuse_odd_header(path, names)
+    if "" in names or len(set(names)) < len(names):
+        shown = ", ".join(map(repr, names))
+        raise BadDataset(f"{path}: the first row must name every column once, got {_shortened(shown)}")
     for number, row in enumerate(rows[1:], start=1):
         if len(row) != len(names):
             raise BadDataset(
@@ -136,12 +134,6 @@ def _read_csv(path: Path) -> dict[str, Column]:
             )
     cells = np.array(rows[1:], dtype=object).reshape(len(rows) - 1, len(names))
     return {name: cells[:, k] for k, name in enumerate(names)}
-
-
-def _refuse_odd_header(path: Path, names: list[str]) -> None:
-    if "" in names or len(set(names)) < len(names):
-        shown = ", ".join(map(repr, names))
-        raise BadDataset(f"{path}: the first row must name every column once, got {_shortened(shown)}")
 
 
 def _read_parquet(path: Path) -> dict[str, Column]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import torch
 
-from chronoforest.errors import InvalidParameter
+from chronoforest.errors import require_at_least
 
 PADDED_SHARE = 0.4
 """Of the windows may start late and are padded. Without them every tail lies exactly as far as the recordings
@@ -24,8 +24,7 @@ class WindowParams:
     horizon: int = 40
 
     def __post_init__(self) -> None:
-        if self.stride < 1 or self.horizon < 1:
-            raise InvalidParameter(f"stride and horizon must be ≥ 1, got {self.stride} and {self.horizon}")
+        require_at_least(self, 1, "stride", "horizon")
 
     @property
     def span(self) -> int:

@@ -15,6 +15,11 @@ POSE_DIM = 15
 ANT_OBSERVATION_DIM = 29
 """The pose and fourteen velocities."""
 
+STEPS_PER_SECOND = 10
+
+HEALTHY_HEIGHTS = (0.2, 1.0)
+"""Heights of a healthy ant's torso, as in OGBench's environment; lying on its back it is within them."""
+
 
 @dataclass(frozen=True, eq=False)
 class Limbs:

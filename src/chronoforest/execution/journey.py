@@ -6,43 +6,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import Protocol
 
 from chronoforest.envs.tasks import Env, make_env, reset_at, reset_task
 from chronoforest.errors import InvalidProblem
 from chronoforest.execution.recovery import Replan
 from chronoforest.execution.rollout import MAX_STEPS, Rollout, save_rollouts, walk
-from chronoforest.execution.route import ExecutionParams, Route, route_of
+from chronoforest.execution.route import Route, WalkingPlanner, route_of
 from chronoforest.planning.result import PlanResult
 from chronoforest.search.memory import ForestMemory
-from chronoforest.types import FloatArray, Problem, RoundObserver, Tracker
-
-
-class WalkingPlanner(Protocol):
-    """A planner that also knows how its body is walked; a preset's planner is one."""
-
-    @property
-    def tracker(self) -> Tracker:
-        """Observation and relative subgoal to action."""
-        ...
-
-    @property
-    def execution(self) -> ExecutionParams:
-        """How plans are followed."""
-        ...
-
-    def plan(
-        self,
-        problem: Problem,
-        *,
-        seed: int = 0,
-        variant: str = "online",
-        order: Sequence[Sequence[str]] | None = None,
-        on_round: RoundObserver | None = None,
-        memory: ForestMemory | None = None,
-    ) -> PlanResult:
-        """Routes for a problem."""
-        ...
+from chronoforest.types import FloatArray, Problem, RoundObserver
 
 
 @dataclass(frozen=True)

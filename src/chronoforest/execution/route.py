@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import takewhile
 
 import numpy as np
 
-from chronoforest.errors import InvalidParameter
+from chronoforest.errors import require_at_least, require_positive
+from chronoforest.planning.planner import Planner
 from chronoforest.planning.result import PlanResult
-from chronoforest.types import FloatArray, WorldParams
+from chronoforest.types import FloatArray, Tracker, WorldParams
 
 BACK_STEPS = 10
 """How long an agent that does not get on walks back."""
@@ -43,12 +45,22 @@ class ExecutionParams:
 
     def __post_init__(self) -> None:
         units = ("look_ahead", "window", "visit_radius", "drift", "least_progress")
-        for name in ("effort", "stuck_steps", *units):
-            if not getattr(self, name) > 0:
-                raise InvalidParameter(f"{name} must be above 0, got {getattr(self, name)}")
-        for name in ("max_replans", "replan_every", "idle_steps"):
-            if getattr(self, name) < 0:
-                raise InvalidParameter(f"{name} must be 0 or more, got {getattr(self, name)}")
+        require_positive(self, "effort", "stuck_steps", *units)
+        require_at_least(self, 0, "max_replans", "replan_every", "idle_steps")
+
+
+class WalkingPlanner(Planner, ABC):
+    """A planner that also knows how its body is walked; a preset's planner is one."""
+
+    @property
+    @abstractmethod
+    def tracker(self) -> Tracker:
+        """Observation and relative subgoal to action."""
+
+    @property
+    @abstractmethod
+    def execution(self) -> ExecutionParams:
+        """How plans are followed."""
 
 
 @dataclass(frozen=True, eq=False)

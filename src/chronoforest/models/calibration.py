@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import spearmanr
 
-from chronoforest.errors import InvalidParameter
+from chronoforest.errors import require_positive
 from chronoforest.types import Calibration, Distance, FloatArray
 
 ERROR_GAPS = (0.1, 0.2, 0.4, 0.6, 1.0)
@@ -29,11 +29,7 @@ class CalibrationParams:
     arrival_radius: float = 1.0
 
     def __post_init__(self) -> None:
-        if not self.local_window > 0 or not self.arrival_radius > 0:
-            raise InvalidParameter(
-                "local_window and arrival_radius must be above 0, "
-                f"got {self.local_window} and {self.arrival_radius}"
-            )
+        require_positive(self, "local_window", "arrival_radius")
 
 
 @dataclass(frozen=True)

@@ -23,11 +23,11 @@ def write_card(folder: Path) -> Path:
 
 def _section(file: str, card: Mapping[str, Any]) -> str:
     """One model: its command, seed, data, time and figures."""
-    training = card.get("training") or {}
+    training, origin = card.get("training") or {}, card.get("started_from")
     figures = ", ".join(f"{name} {value:.4g}" for name, value in card["figures"].items())
     rows = {
         "command": f"`{card['command']}`",
-        "started from": _origin(card.get("started_from")),
+        "started from": f"weights of `{origin['command']}`" if origin else "random weights",
         "seed": training.get("seed", "none needed"),
         "data": f"training {card['data']}, held out {card['held_out_data']}",
         "time": f"{card['seconds']} s on {card['device']}",
@@ -39,7 +39,3 @@ def _section(file: str, card: Mapping[str, Any]) -> str:
 def facts_table(rows: Mapping[str, Any]) -> list[str]:
     """Lines of a table in Markdown, a fact in each row."""
     return ["| | |", "|---|---|", *(f"| {name} | {value} |" for name, value in rows.items())]
-
-
-def _origin(card: Mapping[str, Any] | None) -> str:
-    return f"weights of `{card['command']}`" if card else "random weights"

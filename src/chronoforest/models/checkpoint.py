@@ -83,10 +83,10 @@ def compact(module: torch.nn.Module) -> dict[str, torch.Tensor]:
 
 
 def fill(module: torch.nn.Module, tensors: Mapping[str, torch.Tensor], path: Path) -> None:
-    """Load tensors into a module of exactly the same shape."""
+    """Load tensors into a module of exactly the same shape; halves are widened."""
     with reading(path, "a checkpoint of this model", BadCheckpoint):
         check_fit(module, tensors)
-        module.load_state_dict({name: _widen(tensor) for name, tensor in tensors.items()})
+        module.load_state_dict(dict(tensors))
 
 
 def built(make: Callable[[], _Module], tensors: Mapping[str, torch.Tensor]) -> _Module:
@@ -107,7 +107,3 @@ def check_fit(module: torch.nn.Module, tensors: Mapping[str, torch.Tensor]) -> N
             f"it does not fit the model it names: {name} has shape {found.get(name)}, "
             f"expected {expected.get(name)}"
         )
-
-
-def _widen(tensor: torch.Tensor) -> torch.Tensor:
-    return tensor.float() if tensor.dtype == torch.float16 else tensor

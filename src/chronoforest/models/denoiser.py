@@ -37,11 +37,6 @@ class DenoiserParams:
         """Of the attention."""
         return self.width // HEAD_WIDTH
 
-    @property
-    def feed_forward(self) -> int:
-        """Width between the two layers after the attention."""
-        return 4 * self.width
-
 
 def num_tokens(horizon: int) -> int:
     """`FRAMES_PER_TOKEN` frames make a token; one more token holds the boundary frame."""
@@ -67,9 +62,8 @@ class Denoiser(nn.Module):
         self.scaling = scaling
         self.embed = nn.Linear(token_dim, params.width)
         self.position = nn.Parameter(0.02 * torch.randn(num_tokens(window.horizon), params.width))
-        self.level = nn.Sequential(
-            nn.Linear(params.width, params.width), nn.SiLU(), nn.Linear(params.width, params.width)
-        )
+        width = params.width
+        self.level = nn.Sequential(nn.Linear(width, width), nn.SiLU(), nn.Linear(width, width))
         self.blocks = nn.ModuleList(_Block(params) for _ in range(params.num_layers))
         self.norm = nn.LayerNorm(params.width)
         self.head = nn.Linear(params.width, token_dim)
@@ -94,11 +88,8 @@ class _Block(nn.Module):
         self.queries_keys_values = nn.Linear(params.width, 3 * params.width)
         self.merge = nn.Linear(params.width, params.width)
         self.norm_feed = nn.LayerNorm(params.width)
-        self.feed = nn.Sequential(
-            nn.Linear(params.width, params.feed_forward),
-            nn.GELU(),
-            nn.Linear(params.feed_forward, params.width),
-        )
+        wide = 4 * params.width
+        self.feed = nn.Sequential(nn.Linear(params.width, wide), nn.GELU(), nn.Linear(wide, params.width))
 
     def forward(self, hidden: torch.Tensor) -> torch.Tensor:
         """Shapes as the class says."""
@@ -108,9 +99,7 @@ class _Block(nn.Module):
     def _attend(self, hidden: torch.Tensor) -> torch.Tensor:
         """Written as products and sums: at five tokens that is faster than many tiny matrix products."""
         rows, tokens, width = hidden.shape
-        split = self.queries_keys_values(hidden).view(
-            rows, tokens, 3, self.num_heads, width // self.num_heads
-        )
+        split = self.queries_keys_values(hidden).view(rows, tokens, 3, self.num_heads, HEAD_WIDTH)
         query, key, value = split.unbind(2)
         scores = (query[:, :, None] * key[:, None]).sum(dim=-1) * query.shape[-1] ** -0.5
         weights = torch.softmax(scores, dim=2).unsqueeze(-1)
@@ -176,9 +165,8 @@ def draw_batch(
     An arriving window is a leaving window of the reversed recording, read backward: the network always
     sees time running forward.
     """
-    num_independent = round(num_rows * mix.independent)
-    num_arriving = round(num_rows * mix.arriving)
-    num_leaving = round(num_rows * mix.leaving)
+    shares = (mix.independent, mix.leaving, mix.arriving)
+    num_independent, num_leaving, num_arriving = (round(num_rows * share) for share in shares)
     num_forward = num_rows - num_arriving
     shape = num_rows, num_tokens(window.horizon)
     levels = torch.randint(1, schedule.NUM_LEVELS + 1, shape, device=tracks.device)

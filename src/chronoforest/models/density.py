@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.ndimage import distance_transform_edt, gaussian_filter, map_coordinates
 
-from chronoforest.errors import BadCheckpoint, BadDataset, InvalidParameter
+from chronoforest.errors import BadCheckpoint, BadDataset, require_positive
 from chronoforest.types import BoolArray, FloatArray, IntArray
 
 MOST_CELLS = 50_000_000
@@ -36,10 +36,7 @@ class DensityParams:
     hazard_radius: float = 0.5
 
     def __post_init__(self) -> None:
-        if self.cell <= 0 or self.bandwidth <= 0:
-            raise InvalidParameter(
-                f"cell and bandwidth must be positive, got {self.cell} and {self.bandwidth}"
-            )
+        require_positive(self, "cell", "bandwidth")
 
 
 @dataclass(frozen=True)

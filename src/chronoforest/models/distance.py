@@ -14,7 +14,7 @@ from torch import nn
 
 from chronoforest.data.goals import Transitions
 from chronoforest.data.scaling import Scaling
-from chronoforest.errors import InvalidParameter
+from chronoforest.errors import InvalidParameter, require_at_least, require_positive
 from chronoforest.models.stacked import StackedMLP
 from chronoforest.models.train import Learner, average_of
 from chronoforest.types import FloatArray
@@ -61,12 +61,8 @@ class DistanceParams:
             raise InvalidParameter(f"discount must lie in (0, 1), got {self.discount}")
         if not 0.5 <= self.expectile < 1.0:
             raise InvalidParameter(f"expectile must lie in [0.5, 1), got {self.expectile}")
-        if self.move_unit <= 0:
-            raise InvalidParameter(f"move_unit must be positive, got {self.move_unit}")
-        if self.backup < 1:
-            raise InvalidParameter(f"backup must be 1 step or more, got {self.backup}")
-        if self.reach <= 0:
-            raise InvalidParameter(f"reach must be positive, got {self.reach}")
+        require_positive(self, "move_unit", "reach")
+        require_at_least(self, 1, "backup")
 
     @property
     def largest_value(self) -> float:

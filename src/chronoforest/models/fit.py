@@ -39,9 +39,8 @@ def fit_density_model(recordings: Recordings, params: ModelParams, run: Training
     density = fit_density(recordings.train.xy.astype(float), params.density, params.world.jump, heading_steps)
     held_out = recordings.held_out.xy.reshape(-1, 2).astype(float)
     figures = {"held_out_unsupported_share": float((density.margin(held_out) <= 0).mean())}
-    about = {"params": asdict(params.density), "figures": figures}
-    run.save("density", store.density_tensors(density), recordings, about)
-    return figures
+    tensors = store.density_tensors(density)
+    return run.save("density", tensors, recordings, figures, params=asdict(params.density))
 
 
 def fit_distance_model(recordings: Recordings, params: ModelParams, run: TrainingRun) -> Figures:
@@ -70,9 +69,8 @@ def fit_distance_model(recordings: Recordings, params: ModelParams, run: Trainin
         "held_out_median_ratio": float(np.median(pairs.steps / np.maximum(predicted, 1e-6))),
     }
     fitted = calibration.calibrate(predicted, pairs.steps, params.calibration)
-    about = {"params": settings, "training": asdict(loop), "figures": figures}
-    run.save("distance", tensors, recordings, {**about, "calibration": fitted.to_dict()})
-    return figures
+    about = {"params": settings, "training": asdict(loop), "calibration": fitted.to_dict()}
+    return run.save("distance", tensors, recordings, figures, **about)
 
 
 class _DenoiserLearner(Learner):
@@ -111,9 +109,8 @@ def fit_denoiser_model(recordings: Recordings, params: ModelParams, run: Trainin
         "held_out_loss": _held_out_loss(learner.net_average, recordings, params, run.device),
         **sample_figures(sampler, density, held_out, params.world.jump),
     }
-    about = {"params": settings, "training": asdict(loop), "figures": figures}
-    run.save("denoiser", tensors, recordings, {**about, "window": asdict(params.window)})
-    return figures
+    about = {"params": settings, "training": asdict(loop), "window": asdict(params.window)}
+    return run.save("denoiser", tensors, recordings, figures, **about)
 
 
 def sample_figures(sampler: SegmentSampler, density: GridDensity, xy: FloatArray, jump: float) -> Figures:
@@ -152,9 +149,8 @@ def fit_tracker_model(recordings: Recordings, params: ModelParams, run: Training
     actor = learner.actor_average.cpu()
     tensors = checkpoint.compact(actor)
     figures = {"held_out_action_error": _action_error(actor, recordings.held_out, params)}
-    about = {"params": settings, "training": asdict(loop), "figures": figures}
-    run.save("tracker", tensors, recordings, {**about, "tracker": params.tracker.name})
-    return figures
+    about = {"params": settings, "training": asdict(loop), "tracker": params.tracker.name}
+    return run.save("tracker", tensors, recordings, figures, **about)
 
 
 FITS: dict[str, Callable[[Recordings, ModelParams, TrainingRun], Figures]] = {
@@ -170,12 +166,9 @@ def _held_out_loss(net: Denoiser, recordings: Recordings, params: ModelParams, d
     torch.manual_seed(0)
     tracks = net.scaling.normalise(_on_device(recordings.held_out, device)[0])
     signal = schedule.signal_table(device)
-    losses = []
+    drawn = (draw_batch(tracks, 1024, params.window, params.level_mix) for _ in range(8))
     with torch.no_grad():
-        for _ in range(8):
-            drawn = draw_batch(tracks, 1024, params.window, params.level_mix)
-            losses.append(float(denoising_loss(net, *drawn, signal)))
-    return float(np.mean(losses))
+        return float(np.mean([float(denoising_loss(net, *batch, signal)) for batch in drawn]))
 
 
 def _action_error(actor: nn.Module, held_out: Episodes, params: ModelParams) -> float:

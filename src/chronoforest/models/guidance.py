@@ -7,7 +7,7 @@ from typing import Literal
 
 import torch
 
-from chronoforest.errors import InvalidParameter
+from chronoforest.errors import InvalidParameter, require_positive
 
 ANCHOR_WEIGHT = 0.1
 """Of U_anchor against U_goal."""
@@ -37,10 +37,7 @@ class GuidanceParams:
             raise InvalidParameter(f"spread must be 'ramp' or 'sparse', got {self.spread!r}")
         if self.inject not in ("clean", "noisy"):
             raise InvalidParameter(f"inject must be 'clean' or 'noisy', got {self.inject!r}")
-        if self.rdf_radius <= 0 or self.softness <= 0:
-            raise InvalidParameter(
-                f"rdf_radius and softness must be positive, got {self.rdf_radius} and {self.softness}"
-            )
+        require_positive(self, "rdf_radius", "softness")
 
     @property
     def rdf_weight(self) -> float:
@@ -61,7 +58,7 @@ def anchor_gradient(head: torch.Tensor, boundary: torch.Tensor) -> torch.Tensor:
 def rdf_gradient(tail: torch.Tensor, head: torch.Tensor, params: GuidanceParams) -> torch.Tensor:
     """∂U_rdf / ∂tail of U_rdf = ψ(‖tail − sg(head)‖) with ψ(d) = −exp(−d²/2σ²)/(d + ε): pushes the tail away
     from its head, and only while it is near."""
-    gap = _gap(tail, head).unsqueeze(-1)
+    gap = (tail - head).norm(dim=-1, keepdim=True).clamp_min(1e-6)
     softened = gap + params.softness
     bell = torch.exp(-gap.square() / (2.0 * params.rdf_radius**2))
     slope = bell * (gap / params.rdf_radius**2 / softened + softened**-2)
@@ -88,7 +85,3 @@ def correction(
     moved = frame_weights(window.shape[1] - 1, params, window)[None, :, None] * push[:, None]
     moved[:, 0] += ANCHOR_WEIGHT * anchor_gradient(head, boundary)
     return moved * (scale > 0)[:, None, None]
-
-
-def _gap(tail: torch.Tensor, head: torch.Tensor) -> torch.Tensor:
-    return (tail - head).norm(dim=-1).clamp_min(1e-6)

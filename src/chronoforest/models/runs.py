@@ -82,7 +82,7 @@ class TrainingRun:
             "data": recordings.train.fingerprint,
             "started_from": self._origin(kind),
         }
-        training = Training(learner, draw_loss, learner.averages, params, self.device, about)
+        training = Training(learner, draw_loss, learner.averages(), params, self.device, about)
         path = self.folder / f"{self.file(kind)}.training.safetensors"
         if self.is_resumed and path.is_file():
             training.resume(path)
@@ -93,9 +93,10 @@ class TrainingRun:
         kind: str,
         tensors: Mapping[str, torch.Tensor],
         recordings: Recordings,
-        about: Mapping[str, Any],
-    ) -> None:
-        """Write a model with its card: command, seed, data fingerprint, time, device, figures and `about`."""
+        figures: Figures,
+        **about: Any,
+    ) -> Figures:
+        """Write a model with its card (command, seed, data, time, device, `about`) and return its figures."""
         card = {
             "kind": kind,
             "preset": self.preset,
@@ -108,8 +109,10 @@ class TrainingRun:
             "device": device_name(self.device),
             "seconds": round(time.monotonic() - self.started, 1),
             **about,
+            "figures": figures,
         }
-        store.save_model(self.folder, self.file(kind), tensors, card)
+        checkpoint.write(store.model_path(self.folder, self.file(kind)), tensors, card)
+        return figures
 
     def _origin(self, kind: str) -> Mapping[str, Any] | None:
         """What made the weights the run starts from, None for random ones."""

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from chronoforest.errors import InvalidParameter
+from chronoforest.errors import InvalidParameter, require_within
 from chronoforest.models import guidance, schedule
 from chronoforest.models.captured import Captured
 from chronoforest.models.denoiser import Denoiser, mirror, to_tokens, to_window
@@ -27,10 +27,8 @@ class SamplerParams:
     guidance: GuidanceParams = field(default_factory=GuidanceParams)
 
     def __post_init__(self) -> None:
-        if not 1 <= self.num_steps <= schedule.NUM_LEVELS:
-            raise InvalidParameter(f"num_steps must lie in [1, {schedule.NUM_LEVELS}], got {self.num_steps}")
-        if not 0.0 <= self.randomness <= 1.0:
-            raise InvalidParameter(f"randomness must lie in [0, 1], got {self.randomness}")
+        require_within(self, 1, schedule.NUM_LEVELS, "num_steps")
+        require_within(self, 0, 1, "randomness")
 
 
 class SegmentSampler:
@@ -78,12 +76,14 @@ class SegmentSampler:
         return segments
 
     def _rows(self, query: Query) -> _Rows:
+        """Targets are encoded once for all denoising steps; without a distance their codes are empty."""
+        target = self._tensor(query.target)
         return _Rows(
             boundary=self._tensor(query.boundary),
-            target=self._tensor(query.target),
+            target=target,
             is_incoming=torch.as_tensor(query.is_incoming, device=self.device),
             scale=self._tensor(query.guidance),
-            target_codes=self._target_codes(query),
+            target_codes=target[:, :0] if self.distance is None else self.distance.place_codes(target),
         )
 
     def _denoise_fully(
@@ -163,12 +163,6 @@ class SegmentSampler:
             wanted = (step / self.scaling.std).detach()
             (pulled,) = torch.autograd.grad((clean * wanted).sum(), frames)
         return (frames + pulled).detach()
-
-    def _target_codes(self, query: Query) -> torch.Tensor:
-        """[n, …] the targets' codes, encoded once for all denoising steps; empty without a distance."""
-        if self.distance is None:
-            return torch.zeros(len(query), 0, device=self.device)
-        return self.distance.place_codes(self._tensor(query.target))
 
     def _tensor(self, values: FloatArray) -> torch.Tensor:
         return torch.as_tensor(np.asarray(values, dtype=np.float32), device=self.device)

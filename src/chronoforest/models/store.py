@@ -148,11 +148,6 @@ def load_models(
     )
 
 
-def save_model(folder: Path, file: str, tensors: Tensors, card: Card) -> None:
-    """Write a model with its card; file: its name without the ending."""
-    checkpoint.write(model_path(folder, file), tensors, card)
-
-
 def density_tensors(density: GridDensity) -> dict[str, torch.Tensor]:
     """Tables in half precision and bits."""
     tensors = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 import copy
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import torch
 from torch import nn
 
-from chronoforest.errors import BadCheckpoint, InvalidParameter
+from chronoforest.errors import BadCheckpoint, InvalidParameter, require_at_least, require_positive
 from chronoforest.files import locked
 from chronoforest.models import checkpoint
 from chronoforest.processes import held_signals
@@ -30,10 +30,8 @@ class TrainParams:
     average_rate: float
 
     def __post_init__(self) -> None:
-        if self.num_steps < 1 or self.batch < 1:
-            raise InvalidParameter(f"num_steps and batch must be ≥ 1, got {self.num_steps} and {self.batch}")
-        if self.learning_rate <= 0:
-            raise InvalidParameter(f"learning_rate must be positive, got {self.learning_rate}")
+        require_at_least(self, 1, "num_steps", "batch")
+        require_positive(self, "learning_rate")
 
 
 @dataclass(frozen=True)
@@ -89,7 +87,7 @@ def average_of(network: Network) -> Network:
 class Training:
     """A run of the loop. On CUDA the whole step is captured once as a graph and replayed.
 
-    draw_loss draws a batch on the device and returns its loss; averages gives (network, its average) pairs
+    draw_loss draws a batch on the device and returns its loss; averages: (network, its average) pairs
     that move after every step; `about` identifies the run, so that another one is never continued by mistake.
     """
 
@@ -97,14 +95,14 @@ class Training:
         self,
         module: nn.Module,
         draw_loss: Callable[[], torch.Tensor],
-        averages: Callable[[], list[tuple[nn.Module, nn.Module]]],
+        averages: list[tuple[nn.Module, nn.Module]],
         params: LoopParams,
         device: torch.device,
         about: dict[str, Any],
     ) -> None:
         self.module = module
         self.draw_loss = draw_loss
-        self.averages = averages()
+        self.averages = averages
         self.params = params
         self.device = device
         self.about = {"kind": "training", "params": asdict(params), **about}
@@ -126,7 +124,8 @@ class Training:
         end = self.params.num_steps if until is None else min(until, self.params.num_steps)
         saved_at = reported_at = time.monotonic()
         reported_step = self.step_index
-        with locked(path), held_signals() as let_through, self._saved_at_the_end(path):
+        with locked(path), held_signals() as let_through, ExitStack() as last:
+            last.callback(self.save, path)
             while self.step_index < end:
                 self.advance()
                 let_through()
@@ -149,13 +148,6 @@ class Training:
         self.rate.fill_(self.params.rate(self.step_index))
         self._replay()
         self.step_index += 1
-
-    @contextmanager
-    def _saved_at_the_end(self, path: Path) -> Iterator[None]:
-        try:
-            yield
-        finally:
-            self.save(path)
 
     def save(self, path: Path) -> None:
         """Write everything the next step depends on."""

@@ -25,7 +25,8 @@ class PlannerChoice:
     Args:
         preset: a named configuration such as pointmaze-giant-stitch-v0, or a TOML file of your own.
         mode: default, or fast for plans in under a second that are a few per cent longer.
-        planner: chronoforest, or a peer: dataset-graph, diffusion-replan, compositional or tree-single.
+        planner: chronoforest, a peer (dataset-graph; in the repository also diffusion-replan, compositional,
+            tree-single), or the path of a module with a peer of your own.
         tracker: awr, bc or diffusion-ql; the preset's own unless told.
         distance: own, or paper for the one at the paper's setting, where the weights have it.
         weights: folder of trained models; those of the package, or runs/PRESET for your own, unless told.

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import dijkstra
 
-from chronoforest.errors import InvalidParameter
+from chronoforest.errors import InvalidParameter, require_at_least, require_positive
 from chronoforest.peers.legs import Inputs, LegSearch
 from chronoforest.types import BoolArray, FloatArray, IntArray, Problem
 
@@ -30,13 +30,9 @@ class GraphParams:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.num_states < 2 or self.num_neighbours < 0:
-            raise InvalidParameter(
-                "num_states must be ≥ 2 and num_neighbours ≥ 0, "
-                f"got {self.num_states} and {self.num_neighbours}"
-            )
-        if not self.radius > 0:
-            raise InvalidParameter(f"radius must be above 0, got {self.radius}")
+        require_at_least(self, 2, "num_states")
+        require_at_least(self, 0, "num_neighbours")
+        require_positive(self, "radius")
 
 
 class DatasetGraph:

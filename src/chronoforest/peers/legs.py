@@ -20,7 +20,6 @@ from chronoforest.search.junction import has_no_jump, is_supported
 from chronoforest.types import (
     BoolArray,
     Certificate,
-    Distance,
     FloatArray,
     Leg,
     Pair,
@@ -28,7 +27,6 @@ from chronoforest.types import (
     Problem,
     RoundObserver,
     RoundStats,
-    RouteSolver,
     Snapshot,
     SnapshotObserver,
     StopCriterion,
@@ -37,27 +35,11 @@ from chronoforest.types import (
 )
 
 
-class ChainSampler(Protocol):
-    """Generates several segments in a row together, each beginning where the one before it ends."""
-
-    def __call__(
-        self,
-        start: FloatArray,
-        goal: FloatArray,
-        num_segments: int,
-        num_samples: int,
-        rng: np.random.Generator,
-    ) -> FloatArray:
-        """[samples, segments · horizon + 1, 2] world units, from start [2] to goal [2]."""
-        ...
-
-
 @dataclass(frozen=True)
 class Inputs:
     """Everything a peer may be made of; states: [n, 2] recorded places, none unless the peer needs them."""
 
     models: PlanningModels
-    chains: ChainSampler
     params: PlannerParams
     states: FloatArray
 
@@ -103,11 +85,9 @@ class Method(Protocol):
 
     def costs(self, problem: Problem) -> FloatArray:
         """[A, A] steps between anchors, infinite where there is no way; the order is solved on it."""
-        ...
 
     def begin(self, source: FloatArray, target: FloatArray) -> LegSearch:
         """The search for one leg."""
-        ...
 
 
 def expected_costs(problem: Problem, models: PlanningModels) -> FloatArray:
@@ -116,33 +96,6 @@ def expected_costs(problem: Problem, models: PlanningModels) -> FloatArray:
     cost = models.calibration.inflate(models.distance.pairwise(codes, codes))
     np.fill_diagonal(cost, 0.0)
     return cost
-
-
-@dataclass(frozen=True)
-class Arrival:
-    """Row and frame of segments at which the target is near enough, and the steps left from there."""
-
-    row: int
-    frame: int
-    gap: float
-
-
-def arrival(segments: FloatArray, target: FloatArray, inputs: Inputs) -> Arrival | None:
-    """The earliest frame of segments [n, t, 2] that counts as meeting the target, by the forest's radius."""
-    radius = inputs.params.search.meeting_steps
-    is_near = np.linalg.norm(segments - target, axis=-1) <= radius * inputs.models.step_length
-    rows, frames = np.nonzero(is_near)
-    gap = steps_to(segments[rows, frames], target, inputs.models.distance)
-    rows, frames, gap = rows[gap <= radius], frames[gap <= radius], gap[gap <= radius]
-    if len(rows) == 0:
-        return None
-    first = int(np.lexsort((gap, frames))[0])
-    return Arrival(int(rows[first]), int(frames[first]), float(gap[first]))
-
-
-def steps_to(places: FloatArray, target: FloatArray, distance: Distance) -> FloatArray:
-    """[n] d from places [n, 2] to a target [2]."""
-    return distance.pairwise(distance.encode(places), distance.encode(target[None]))[:, 0]
 
 
 class LegByLeg:
@@ -165,15 +118,11 @@ class LegByLeg:
         self.shortens = shortens
         self.rng = np.random.default_rng(seed)
         self.cost = method.costs(problem)
-        self.route = self._solver(order)(self.cost, problem, None)
+        solve = AutoSolver() if order is None else FixedOrder(order_from_names(order, problem))
+        self.route = solve(self.cost, problem, None)
         places = problem.anchors
         self.searches = {leg: method.begin(places[leg.source], places[leg.target]) for leg in self.route.legs}
         self.rounds: list[RoundStats] = []
-
-    def _solver(self, order: Sequence[Sequence[str]] | None) -> RouteSolver:
-        if order is not None:
-            return FixedOrder(order_from_names(order, self.problem))
-        return AutoSolver()
 
     def run(
         self,

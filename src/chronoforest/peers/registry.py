@@ -11,13 +11,10 @@ import numpy as np
 from chronoforest.data import episodes
 from chronoforest.errors import BadDataset, UnknownPlanner, UnknownVariant
 from chronoforest.execution.route import ExecutionParams
-from chronoforest.peers.chains import JointSampler
+from chronoforest.modules import value_in
 from chronoforest.peers.choice import CHRONOFOREST, PlannerChoice
-from chronoforest.peers.compositional import Compositional
 from chronoforest.peers.dataset_graph import DatasetGraph
-from chronoforest.peers.diffusion_replan import DiffusionReplan
 from chronoforest.peers.legs import Inputs, LegByLeg, Method
-from chronoforest.peers.tree_single import TreeSingle
 from chronoforest.presets import loading
 from chronoforest.presets.loading import PresetPlanner
 from chronoforest.search.memory import ForestMemory
@@ -36,10 +33,15 @@ class Peer:
 
 PEERS: dict[str, Peer] = {
     "dataset-graph": Peer(DatasetGraph, needs_states=True),
-    "diffusion-replan": Peer(DiffusionReplan),
-    "compositional": Peer(Compositional),
-    "tree-single": Peer(TreeSingle),
 }
+"""Those that every copy of the package has."""
+
+PAPER_PEERS = {
+    "diffusion-replan": "benchmarks.peers.diffusion_replan",
+    "compositional": "benchmarks.peers.compositional",
+    "tree-single": "benchmarks.peers.tree_single",
+}
+"""The paper's baselines and their modules, which only the repository has."""
 
 
 class PeerPlanner(PresetPlanner):
@@ -48,12 +50,14 @@ class PeerPlanner(PresetPlanner):
     shortens: found legs are shortened as ChronoForest's are; otherwise they are walked as they were found.
     """
 
-    def __init__(self, name: str, host: PresetPlanner, inputs: Inputs, shortens: bool = True) -> None:
+    def __init__(
+        self, name: str, method: Method, host: PresetPlanner, inputs: Inputs, shortens: bool = True
+    ) -> None:
         super().__init__(host.preset, host.models, host.num_threads)
         self.peer = name
+        self.method = method
         self.inputs = inputs
         self.shortens = shortens
-        self.method = PEERS[name].make(inputs)
 
     @property
     def execution(self) -> ExecutionParams:
@@ -63,18 +67,11 @@ class PeerPlanner(PresetPlanner):
             return params
         return replace(params, replan_every=every, max_replans=_NO_LIMIT)
 
-    def check(
-        self,
-        problem: Problem,
-        *,
-        seed: int = 0,
-        variant: str = "online",
-        order: Sequence[Sequence[str]] | None = None,
-    ) -> None:
-        """Refuse what the host refuses, and variants: a peer has none but may be given an order."""
-        if variant != "online" and order is None:
+    def _check_variant(self, variant: str, has_order: bool) -> None:
+        """A peer has no variants, but may be given an order."""
+        if variant != "online" and not has_order:
             raise UnknownVariant(variant, choices=["online"])
-        super().check(problem, seed=seed, variant=variant, order=order)
+        super()._check_variant(variant, has_order)
 
     def _begin(
         self,
@@ -90,13 +87,25 @@ class PeerPlanner(PresetPlanner):
 
 def check_planner(name: str) -> None:
     """Refuse a name that is neither ChronoForest's nor a peer's."""
-    if name != CHRONOFOREST and name not in PEERS:
-        raise UnknownPlanner(name, choices=(CHRONOFOREST, *PEERS))
+    if name != CHRONOFOREST:
+        find_peer(name)
+
+
+def find_peer(name: str) -> Peer:
+    """A peer by its name, or by the path of a module that holds it as `PEER`, such as `my_folder.my_peer`."""
+    if name in PEERS:
+        return PEERS[name]
+    peer = value_in(PAPER_PEERS.get(name, name), "PEER")
+    if not isinstance(peer, Peer):
+        module = PAPER_PEERS.get(name)
+        reason = f"there is no {module} here, only in the repository" if module else ""
+        raise UnknownPlanner(name, (CHRONOFOREST, *PEERS, *PAPER_PEERS), reason)
+    return peer
 
 
 def load(choice: PlannerChoice) -> PresetPlanner:
     """ChronoForest's planner or a peer."""
-    check_planner(choice.planner)
+    peer = None if choice.planner == CHRONOFOREST else find_peer(choice.planner)
     host = loading.load_planner(
         choice.preset,
         device=choice.device,
@@ -105,12 +114,11 @@ def load(choice: PlannerChoice) -> PresetPlanner:
         tracker=choice.tracker,
         distance=choice.distance,
     )
-    if choice.planner == CHRONOFOREST:
+    if peer is None:
         return host
-    needs_states = PEERS[choice.planner].needs_states
-    states = recorded_places(choice.data, choice.preset) if needs_states else np.zeros((0, 2))
-    inputs = Inputs(host.models, JointSampler(host.models.sampler), host.params, states)
-    return PeerPlanner(choice.planner, host, inputs)
+    states = recorded_places(choice.data, choice.preset) if peer.needs_states else np.zeros((0, 2))
+    inputs = Inputs(host.models, host.params, states)
+    return PeerPlanner(choice.planner, peer.make(inputs), host, inputs)
 
 
 def recorded_places(folder: Path, preset: str) -> FloatArray:

@@ -14,7 +14,7 @@ from chronoforest.planning.preparation import Prepared, steps_apart
 from chronoforest.planning.result import PlanResult
 from chronoforest.routing.acceptance import accept, is_complete, unmet
 from chronoforest.routing.bridges import Bridges, Closure
-from chronoforest.routing.budget import ExhaustiveBudget, PairBudget, RouteBudget
+from chronoforest.routing.budget import RoundState, allocate, every_unmet
 from chronoforest.routing.certificates import certify, width
 from chronoforest.routing.challenge import challengers, with_tries
 from chronoforest.search.expand import Expansion, expand, revisit, root_leaves
@@ -56,9 +56,6 @@ class ClosedLoop:
         bare = prepared.bare_forest(problem)
         self.guess = steps_apart(self.models.distance, bare, problem)
         self.solver = prepared.choose_solver(problem, bare, order)
-        self.budget: PairBudget = (
-            ExhaustiveBudget() if self.is_exhaustive else RouteBudget(self.params.budget)
-        )
         self.walkways = Walkways(
             self.models.density, prepared.learned, self.params.assembly, self.params.is_reversible
         )
@@ -104,9 +101,15 @@ class ClosedLoop:
         if is_complete(self.route, self.accepted) and not self.is_exhaustive:
             pairs = self._challenged()
         else:
-            links, met = all_hop.links_of(self.route.legs), all_hop.links_of(self.accepted)
-            reversible = self.params.is_reversible
-            pairs = self.budget(links, self.bridges, met, len(self.rounds), self.problem, reversible)
+            state = RoundState(
+                self.problem,
+                self.bridges,
+                self.params.is_reversible,
+                route_links=all_hop.links_of(self.route.legs),
+                accepted_links=all_hop.links_of(self.accepted),
+                round_index=len(self.rounds),
+            )
+            pairs = every_unmet(state) if self.is_exhaustive else allocate(state, self.params.budget)
         return tuple(pair for pair in pairs if self.forest.has(pair))
 
     def _challenged(self) -> tuple[Pair, ...]:

@@ -92,11 +92,9 @@ class PlanSearch(Protocol):
         on_snapshot: SnapshotObserver | None = None,
     ) -> None:
         """Search until there is nothing left to ask or the criterion says so."""
-        ...
 
     def result(self, preset: str, variant: str, seed: int) -> PlanResult:
         """What was found so far."""
-        ...
 
 
 class Planner:
@@ -166,15 +164,18 @@ class Planner:
         order: Sequence[Sequence[str]] | None = None,
     ) -> None:
         """Refuse what `plan` could not plan for, before any work."""
-        if variant not in VARIANTS:
-            raise UnknownVariant(variant, choices=VARIANTS)
-        if VARIANTS[variant].needs_order and order is None:
-            raise InvalidParameter(f"variant {variant!r} needs `order`, for example [['S1', 'W1', 'G1']]")
+        self._check_variant(variant, has_order=order is not None)
         check_whole("seed", seed)
         self._refuse_unsupported(problem)
         self._refuse_crowded(problem)
         if order is not None:
             order_from_names(order, problem)
+
+    def _check_variant(self, variant: str, has_order: bool) -> None:
+        if variant not in VARIANTS:
+            raise UnknownVariant(variant, choices=VARIANTS)
+        if VARIANTS[variant].needs_order and not has_order:
+            raise InvalidParameter(f"variant {variant!r} needs `order`, for example [['S1', 'W1', 'G1']]")
 
     def _default_stop(self, problem: Problem) -> MaxRounds:
         num_legs = problem.num_waypoints + problem.num_agents

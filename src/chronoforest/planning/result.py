@@ -104,9 +104,10 @@ def load_result(path: str | Path) -> PlanResult:
         if values["format"] != FORMAT:
             raise BadResult(f"it has format {values['format']!r}, expected {FORMAT!r}")
         result = from_plain(PlanResult, {field.name: values[field.name] for field in fields(PlanResult)})
-        _refuse_odd(result)
         routes = tuple(replace(route, path=_planar(route.path)) for route in result.routes)
-        return replace(result, routes=routes, meetings=_planar(result.meetings))
+        result = replace(result, routes=routes, meetings=_planar(result.meetings))
+        _refuse_odd(result)
+        return result
 
 
 def _refuse_odd(result: PlanResult) -> None:
@@ -123,8 +124,10 @@ def _refuse_odd(result: PlanResult) -> None:
         raise BadResult(f"its rounds name anchors beyond the {problem.num_anchors} there are")
     if any(tree.segments.size and tree.segments.shape[2:] != (2,) for tree in result.trees):
         raise BadResult("its trees are not made of segments [frames, 2]")
-    if not all(map(_is_walkable, result.routes)) or not np.isfinite(result.seconds):
-        raise BadResult("its stops do not lie on its paths, or its lengths are not finite")
+    if not all(map(_is_walkable, result.routes)):
+        raise BadResult("its stops do not lie on its paths")
+    if not np.isfinite([result.seconds, result.length, result.raw_length]).all():
+        raise BadResult("its time or its lengths are not finite")
 
 
 def _planar(points: FloatArray) -> FloatArray:
@@ -146,7 +149,7 @@ def _rows_of(stats: RoundStats) -> list[int]:
 def _is_walkable(route: Plan) -> bool:
     stops, num_rows = route.stops, max(1, len(route.path))
     is_along = list(stops) == sorted(stops) and all(0 <= stop < num_rows for stop in stops)
-    return is_along and len(stops) <= len(route.order) and bool(np.isfinite(route.raw_length))
+    return is_along and len(stops) <= len(route.order)
 
 
 def _arrows(pairs: tuple[tuple[str, str], ...]) -> str:
@@ -154,23 +157,22 @@ def _arrows(pairs: tuple[tuple[str, str], ...]) -> str:
 
 
 def _to_dict(result: PlanResult) -> dict[str, Any]:
-    problem = result.problem
+    as_they_are = (
+        "preset",
+        "variant",
+        "complete",
+        "length",
+        "raw_length",
+        "num_expanded",
+        "seconds",
+        "unmet",
+    )
+    anchors = ("starts", "goals", "waypoints")
     return {
         "format": FORMAT,
-        "preset": result.preset,
-        "variant": result.variant,
+        **{name: getattr(result, name) for name in as_they_are},
         "seed": int(result.seed),
-        "complete": result.complete,
-        "length": result.length,
-        "raw_length": result.raw_length,
-        "num_expanded": result.num_expanded,
-        "seconds": result.seconds,
-        "unmet": [list(pair) for pair in result.unmet],
-        "problem": {
-            "starts": problem.starts.tolist(),
-            "goals": problem.goals.tolist(),
-            "waypoints": problem.waypoints.tolist(),
-        },
+        "problem": {name: getattr(result.problem, name).tolist() for name in anchors},
         "routes": [_route_dict(route) for route in result.routes],
         "rounds": [_finite(asdict(stats)) for stats in result.rounds],
         "certificate": _finite(asdict(result.certificate)),

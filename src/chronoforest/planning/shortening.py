@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from chronoforest.errors import InvalidParameter
+from chronoforest.errors import require_positive
 from chronoforest.types import (
     BoolArray,
     Density,
@@ -48,11 +48,7 @@ class AssemblyParams:
     timing_hop: float = 4.0
 
     def __post_init__(self) -> None:
-        sizes = (self.spacing, self.keep_margin, self.tube_step, self.longest_cut)
-        if min(sizes) <= 0:
-            raise InvalidParameter(
-                f"spacing, keep_margin, tube_step and longest_cut must be positive, got {sizes}"
-            )
+        require_positive(self, "spacing", "keep_margin", "tube_step", "longest_cut")
 
 
 def travel_time(path: FloatArray, distance: Distance, params: AssemblyParams) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from chronoforest.errors import InvalidParameter
+from chronoforest.errors import require_at_least, require_within
 from chronoforest.planning.shortening import AssemblyParams
 from chronoforest.routing.bridges import Closure, closure, direct
 from chronoforest.routing.budget import BudgetParams
@@ -37,12 +37,8 @@ class PlannerParams:
     world: WorldParams = field(default_factory=WorldParams)
 
     def __post_init__(self) -> None:
-        if self.max_rounds < 1:
-            raise InvalidParameter(f"max_rounds must be ≥ 1, got {self.max_rounds}")
-        if not 0.0 <= self.landmark_spacing <= 1.0:
-            raise InvalidParameter(
-                f"landmark_spacing must lie in [0, 1], 0 for no landmarks, got {self.landmark_spacing}"
-            )
+        require_at_least(self, 1, "max_rounds")
+        require_within(self, 0, 1, "landmark_spacing")
 
     @property
     def is_reversible(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -12,7 +13,7 @@ from typing import Any, TypeVar
 
 from chronoforest.errors import BadPresetFile, InvalidParameter
 from chronoforest.files import reading, write_text
-from chronoforest.presets.withdrawn import WITHDRAWN
+from chronoforest.presets.withdrawn import MOVED
 from chronoforest.types import WorldParams
 
 Params = TypeVar("Params")
@@ -54,8 +55,7 @@ def overlay(params: Params, changes: Mapping[str, Any], path: Path, where: str =
     for key, value in changes.items():
         name = f"{where}.{key}" if where else key
         if key not in known:
-            allowed = f"{where or 'the file'} may set: {', '.join(known)}"
-            raise BadPresetFile(f"{path}: {WITHDRAWN.get(name) or f'unknown key {name}; {allowed}'}")
+            raise BadPresetFile(f"{path}: {_unknown(name, where, known)}")
         known[key] = _overlaid(known[key], value, path, name)
     try:
         changed: Params = replace(params, **{key: known[key] for key in changes})  # type: ignore[type-var]
@@ -65,12 +65,26 @@ def overlay(params: Params, changes: Mapping[str, Any], path: Path, where: str =
 
 
 def write_preset_file(path: Path, head: Iterable[str], settings: Iterable[Setting]) -> None:
-    """Write settings grouped by table, each with its reason as a comment; complete or not at all."""
+    """Write settings grouped by table, each with its reason as a comment; complete or not at all.
+
+    Truths, finite numbers, texts and lists look in TOML as they do in JSON.
+    """
     lines = [f"# {line}".rstrip() for line in head]
     for table, group in groupby(settings, key=lambda setting: setting.table):
         lines += ["", f"[{table}]"] if table else [""]
-        lines += [f"{setting.key} = {_shown(setting.value)}  # {setting.reason}" for setting in group]
+        lines += [
+            f"{setting.key} = {json.dumps(setting.value, ensure_ascii=False)}  # {setting.reason}"
+            for setting in group
+        ]
     write_text(path, "\n".join(lines) + "\n")
+
+
+def _unknown(name: str, where: str, known: Iterable[str]) -> str:
+    """What to tell someone whose file sets a key that is none, or none any more."""
+    if name in MOVED:
+        return f"{name} is gone; set {MOVED[name]}"
+    allowed = f"{where or 'the file'} may set: {', '.join(known)}"
+    return f"unknown key {name}; {allowed}; the rest is the same for every preset now"
 
 
 def _settable(params: Any, where: str) -> dict[str, Any]:
@@ -101,16 +115,6 @@ def _overlaid(present: Any, value: Any, path: Path, name: str) -> Any:
 def _is_number(value: Any) -> bool:
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     return is_number and abs(value) <= sys.float_info.max
-
-
-def _shown(value: Value) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, tuple):
-        return f"[{', '.join(map(_shown, value))}]"
-    if isinstance(value, str):
-        return f'"{value}"'
-    return repr(value)
 
 
 _KINDS: dict[type, str] = {

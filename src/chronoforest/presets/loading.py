@@ -11,15 +11,14 @@ import torch
 
 from chronoforest.data.windows import WindowParams
 from chronoforest.errors import BadCheckpoint, InvalidParameter
-from chronoforest.execution.route import ExecutionParams
+from chronoforest.execution.route import ExecutionParams, WalkingPlanner
 from chronoforest.models.store import Models, distance_file, load_models
 from chronoforest.models.train import pick_device
-from chronoforest.planning.planner import Planner
 from chronoforest.presets.named import Preset, get_preset
 from chronoforest.types import Tracker
 
 
-class PresetPlanner(Planner):
+class PresetPlanner(WalkingPlanner):
     """A planner that knows its preset and all its models, the tracker included.
 
     It plans on `num_threads` CPU threads whatever torch is set to: rounding depends on their number, and so

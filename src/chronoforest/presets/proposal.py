@@ -6,7 +6,7 @@ close to the shipped presets.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from chronoforest.data.episodes import Episodes
 from chronoforest.models.denoiser import FRAMES_PER_TOKEN
@@ -20,27 +20,15 @@ def propose(episodes: Episodes, data: str) -> list[Setting]:
     found = Statistics(episodes)
     return [
         Setting("data", data, "the recordings; relative to this file"),
-        *(Setting(name, _tidy(name, value), reason) for name, value, reason in _settings(found)),
+        *(Setting(name, _tidy(name, value), reason) for part in PARTS for name, value, reason in part(found)),
     ]
 
 
-def _settings(found: Statistics) -> Iterator[tuple[str, Value, str]]:
-    for part in (
-        _world_settings,
-        _window_settings,
-        _distance_settings,
-        _density_settings,
-        _tracker_settings,
-        _search_settings,
-        _walking_settings,
-    ):
-        yield from part(found)
-
-
 def _world_settings(found: Statistics) -> Iterator[tuple[str, Value, str]]:
+    jump = found.episodes.jump
     yield "world.is_reversible", found.is_reversible, _direction_reason(found)
     yield "world.is_one_way", found.is_one_way, "whether going back over a way is a detour"
-    yield "world.jump", found.jump, f"5 × the 99 % quantile of steps, {found.jump / 5:.3g}"
+    yield "world.jump", jump, f"5 × the 99 % quantile of steps, {jump / 5:.3g}"
 
 
 def _window_settings(found: Statistics) -> Iterator[tuple[str, Value, str]]:
@@ -56,12 +44,13 @@ def _window_settings(found: Statistics) -> Iterator[tuple[str, Value, str]]:
 
 def _distance_settings(found: Statistics) -> Iterator[tuple[str, Value, str]]:
     is_moving, backup, far = found.has_moves_for_actions, found.backup, found.far
+    num_actions = found.episodes.actions.shape[2]
     why = "no jumps" if found.episodes.has_actions else "no actions were recorded"
     moves = f"{why}: what was moved stands in for the action" if is_moving else "jumps: luck is no choice"
     yield "models.distance.has_action_values", found.has_luck, _luck_reason(found)
     yield "models.distance.expectile", 0.9 if found.is_one_way else 0.95, "few choices where one-way"
     yield "models.distance.has_moves_for_actions", is_moving, moves
-    yield "models.distance.action_dim", 2 if is_moving else found.num_actions, "numbers per action"
+    yield "models.distance.action_dim", 2 if is_moving else num_actions, "numbers per action"
     yield "models.distance.move_unit", backup * found.step, f"{backup} steps of {found.step:.3g}"
     yield "models.distance.backup", backup, f"far in about {NUM_BACKUPS} backups"
     yield "models.distance.discount", 1 - backup / far, f"1 − {backup}/{far:.0f}: {far:.0f} steps are far"
@@ -88,9 +77,8 @@ def _density_settings(found: Statistics) -> Iterator[tuple[str, Value, str]]:
 def _tracker_settings(found: Statistics) -> Iterator[tuple[str, Value, str]]:
     if not found.episodes.has_actions:
         return
-    num_observed = found.episodes.observations.shape[2]
-    yield "models.tracker.observation_dim", num_observed, "numbers per observation"
-    yield "models.tracker.action_dim", found.num_actions, "numbers per action"
+    yield "models.tracker.observation_dim", found.episodes.observations.shape[2], "numbers per observation"
+    yield "models.tracker.action_dim", found.episodes.actions.shape[2], "numbers per action"
     yield "models.tracker.nearest", found.stride, "one frame ahead"
     yield "models.tracker.farthest", 6 * found.stride, "6 frames ahead"
     yield "models.tracker.radius", 2.5 * found.step, "2.5 steps"
@@ -101,11 +89,8 @@ def _search_settings(found: Statistics) -> Iterator[tuple[str, Value, str]]:
     step, room, span = found.step, found.room, found.span
     push = 1.35 * found.reach
     yield "sampler.guidance.reliable", found.far, "far, in steps"
-    yield (
-        "sampler.guidance.rdf_radius",
-        0.17 * found.reach,
-        f"0.17 × the {found.reach:.3g} that a segment covers",
-    )
+    why = f"0.17 × the {found.reach:.3g} that a segment covers"
+    yield "sampler.guidance.rdf_radius", 0.17 * found.reach, why
     yield "sampler.guidance.softness", 0.5 * step, "half a step"
     yield "planner.anchor_tolerance", 0.45 * room, "0.45 × the room"
     if not found.is_reversible:
@@ -141,8 +126,22 @@ def _walking_settings(found: Statistics) -> Iterator[tuple[str, Value, str]]:
     yield "execution.least_progress", 2.5 * found.step, "2.5 steps"
 
 
+PARTS: tuple[Callable[[Statistics], Iterator[tuple[str, Value, str]]], ...] = (
+    _world_settings,
+    _window_settings,
+    _distance_settings,
+    _density_settings,
+    _tracker_settings,
+    _search_settings,
+    _walking_settings,
+)
+"""In the order of the file."""
+
+
 def _luck_reason(found: Statistics) -> str:
-    return f"{100 * found.jump_share:.1f} % of the episodes jump: {'luck' if found.has_luck else 'no luck'}"
+    return (
+        f"{100 * found.jumping.mean():.1f} % of the episodes jump: {'luck' if found.has_luck else 'no luck'}"
+    )
 
 
 def _direction_reason(found: Statistics) -> str:

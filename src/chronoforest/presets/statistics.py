@@ -42,20 +42,15 @@ class Statistics:
     def step(self) -> float:
         """Median length of a step, standing still and jumps left out."""
         lengths = self.episodes.step_lengths
-        is_moving = (lengths > 0.1 * np.quantile(lengths, 0.9)) & (lengths <= self.jump)
+        is_moving = (lengths > 0.1 * np.quantile(lengths, 0.9)) & (lengths <= self.episodes.jump)
         if not is_moving.any():
             raise BadDataset("the recordings hardly move; a preset needs motion")
         return float(np.median(lengths[is_moving]))
 
-    @property
-    def jump(self) -> float:
-        """Length beyond which a step is a jump."""
-        return self.episodes.jump
-
     @cached_property
-    def jump_share(self) -> float:
-        """Share of episodes that jump."""
-        return float((self.episodes.step_lengths > self.jump).any(axis=1).mean())
+    def jumping(self) -> BoolArray:
+        """[E] whether an episode jumps."""
+        return np.asarray((self.episodes.step_lengths > self.episodes.jump).any(axis=1))
 
     @cached_property
     def diagonal(self) -> float:
@@ -86,8 +81,7 @@ class Statistics:
     @cached_property
     def reach(self) -> float:
         """Median straight distance that a recording covers in `span` steps, jumping ones left out."""
-        walks = self.xy[~(self.episodes.step_lengths > self.jump).any(axis=1)]
-        walks = walks if len(walks) else self.xy
+        walks = self.xy if self.jumping.all() else self.xy[~self.jumping]
         return float(np.median(np.linalg.norm(walks[:, self.span] - walks[:, 0], axis=-1)))
 
     @cached_property
@@ -108,7 +102,7 @@ class Statistics:
     def room(self) -> float:
         """Distance to the edge of the support that three quarters of all places keep."""
         params = DensityParams(bandwidth=self.bandwidth, cell=self.bandwidth / 3)
-        density = fit_density(self.xy, params, self.jump)
+        density = fit_density(self.xy, params, self.episodes.jump)
         margin = density.margin(self._places[:: max(1, len(self._places) // 50_000)])
         return max(float(np.quantile(margin, 0.25)), self.bandwidth / 3)
 
@@ -135,7 +129,7 @@ class Statistics:
     @property
     def has_luck(self) -> bool:
         """Whether recordings jump."""
-        return self.jump_share >= 0.01
+        return bool(self.jumping.mean() >= 0.01)
 
     @property
     def is_reversible(self) -> bool:
@@ -146,11 +140,6 @@ class Statistics:
     def far(self) -> float:
         """Steps that count as far: about half of what crossing the world takes, all of it where one-way."""
         return 0.6 * self.diagonal / self.step * (2.0 if self.is_one_way else 1.0)
-
-    @property
-    def num_actions(self) -> int:
-        """Numbers per recorded action."""
-        return int(self.episodes.actions.shape[2])
 
     @property
     def has_moves_for_actions(self) -> bool:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Protocol
 
 from chronoforest.bench.suite import Suite
 from chronoforest.bench.trials import Trial
 from chronoforest.errors import InvalidParameter
+from chronoforest.modules import value_in
 
 BESIDE = "benchmarks.contents"
 """The module that is looked for in the current folder when none is named: the paper's suites."""
@@ -51,15 +50,9 @@ class Contents:
 
 def contents_of(module: str) -> Contents:
     """CONTENTS of a module, which may lie in the current folder."""
-    folder = str(Path.cwd())
-    if folder not in sys.path:
-        sys.path.append(folder)
-    try:
-        found = getattr(import_module(module), "CONTENTS", None)
-    except ModuleNotFoundError as error:
-        raise InvalidParameter(f"no module {module!r} with suites: {error}") from error
+    found = value_in(module, "CONTENTS")
     if not isinstance(found, Contents):
-        raise InvalidParameter(f"module {module!r} has no CONTENTS of a report")
+        raise InvalidParameter(f"no module {module!r} with the CONTENTS of a report")
     return found
 
 

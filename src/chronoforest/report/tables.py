@@ -145,15 +145,11 @@ def _failures(trials: Sequence[Trial]) -> str:
     return ", ".join(f"{count} {cause}" for cause, count in causes.most_common()) or "none"
 
 
-def _walls(trials: Sequence[Trial]) -> str:
-    return str(metrics.num_wall_crossings(trials))
-
-
 _PLAN: dict[str, Cell] = {
     "÷ geodesic": _mean(lambda plan: plan.length / plan.geodesic, digits=3),
     "÷ BFS": _mean(lambda plan: plan.length / plan.bfs, digits=3),
     "clearance (median)": _median(lambda plan: plan.clearance),
-    "through walls": _walls,
+    "through walls": lambda trials: str(metrics.num_wall_crossings(trials)),
     "expanded": _mean(lambda plan: plan.num_expanded, digits=1),
     "planning s (median)": _median(lambda plan: plan.seconds),
 }

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from chronoforest.envs.bodies import AntKinematics
-from chronoforest.errors import InvalidParameter
+from chronoforest.errors import InvalidParameter, require_at_least
 from chronoforest.execution.rollout import Rollout
 from chronoforest.files import drafted
 from chronoforest.planning.result import PlanResult
@@ -58,10 +58,9 @@ class VideoParams:
     hold: int = 30
 
     def __post_init__(self) -> None:
-        least = {"width": 64, "closeup": 64, "max_closeups": 1, "fps": 1, "max_frames": 1, "hold": 0}
-        for name, value in least.items():
-            if getattr(self, name) < value:
-                raise InvalidParameter(f"{name} must be {value} or more, got {getattr(self, name)}")
+        require_at_least(self, 64, "width", "closeup")
+        require_at_least(self, 1, "max_closeups", "fps", "max_frames")
+        require_at_least(self, 0, "hold")
         if self.closeup % 2:
             raise InvalidParameter(f"closeup must be even, got {self.closeup}")
 

@@ -8,9 +8,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from chronoforest.collect.floor import HEALTHY_HEIGHTS, STEPS_PER_SECOND
 from chronoforest.data.episodes import Episodes, Float32Array
-from chronoforest.envs.bodies import ANT_OBSERVATION_DIM, is_upside_down
+from chronoforest.envs.bodies import (
+    ANT_OBSERVATION_DIM,
+    HEALTHY_HEIGHTS,
+    STEPS_PER_SECOND,
+    is_upside_down,
+)
 from chronoforest.errors import BadDataset
 from chronoforest.files import reading
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice, product
-from typing import Protocol
 
-from chronoforest.errors import InvalidParameter
+from chronoforest.errors import InvalidParameter, require_at_least
 from chronoforest.routing.bridges import Bridges
 from chronoforest.types import Pair, Problem
 
@@ -22,118 +21,66 @@ class BudgetParams:
     certified_gap: float = 30.0
 
     def __post_init__(self) -> None:
-        if self.num_pairs < 1:
-            raise InvalidParameter(f"num_pairs must be 1 or more, got {self.num_pairs}")
+        require_at_least(self, 1, "num_pairs")
         if not 0 <= self.num_coverage < self.num_pairs:
             raise InvalidParameter(
                 f"num_coverage must be between 0 and num_pairs - 1 = {self.num_pairs - 1}, "
                 f"so that the route is always served, got {self.num_coverage}"
             )
-        if not self.certified_gap >= 0:
-            raise InvalidParameter(f"certified_gap must be 0 or more, got {self.certified_gap}")
-
-
-class PairBudget(Protocol):
-    """Chooses the pairs of one round; each is searched from both of its ends."""
-
-    def __call__(
-        self,
-        route_links: Iterable[Pair],
-        bridges: Bridges,
-        accepted_links: Iterable[Pair],
-        round_index: int,
-        problem: Problem,
-        is_reversible: bool,
-    ) -> tuple[Pair, ...]:
-        """route_links: the links of the tentative route's chains; accepted_links: those already served."""
-        ...
+        require_at_least(self, 0, "certified_gap")
 
 
 @dataclass(frozen=True)
-class RouteBudget:
-    """A `PairBudget`: the paper's split into current-route and coverage pairs."""
+class RoundState:
+    """What the pairs of a round are chosen by; route_links: the links of the tentative route's chains;
+    accepted_links: those already served."""
 
-    params: BudgetParams = BudgetParams()
-
-    def __call__(
-        self,
-        route_links: Iterable[Pair],
-        bridges: Bridges,
-        accepted_links: Iterable[Pair],
-        round_index: int,
-        problem: Problem,
-        is_reversible: bool,
-    ) -> tuple[Pair, ...]:
-        """See `allocate`."""
-        return allocate(
-            route_links, bridges, accepted_links, round_index, problem, self.params, is_reversible
-        )
+    problem: Problem
+    bridges: Bridges
+    is_reversible: bool
+    route_links: tuple[Pair, ...] = ()
+    accepted_links: tuple[Pair, ...] = ()
+    round_index: int = 0
 
 
-@dataclass(frozen=True)
-class ExhaustiveBudget:
-    """A `PairBudget`: every pair a route could use, until it is met (variant `exhaustive`)."""
-
-    def __call__(
-        self,
-        route_links: Iterable[Pair],
-        bridges: Bridges,
-        accepted_links: Iterable[Pair],
-        round_index: int,
-        problem: Problem,
-        is_reversible: bool,
-    ) -> tuple[Pair, ...]:
-        """The route's open links, then all other linkable pairs without a meeting."""
-        pairs = (*route_links, *linkable_pairs(problem, is_reversible))
-        return _once((pair for pair in pairs if pair not in bridges.meetings), is_reversible)
-
-
-def allocate(
-    route_links: Iterable[Pair],
-    bridges: Bridges,
-    accepted_links: Iterable[Pair],
-    round_index: int,
-    problem: Problem,
-    params: BudgetParams,
-    is_reversible: bool,
-) -> tuple[Pair, ...]:
+def allocate(state: RoundState, params: BudgetParams) -> tuple[Pair, ...]:
     """E_on then E_cov, at most `num_pairs` together; what one leaves the other uses.
 
     In a reversible world (i, j) and (j, i) are one pair, named in the direction the route travels it.
     """
-    route_links = tuple(route_links)
-    served = (*route_links, *accepted_links)
-    active = active_links(route_links, bridges, accepted_links, is_reversible)
-    uncertified = uncertified_pairs(served, bridges, problem, params.certified_gap, is_reversible)
+    active, uncertified = active_links(state), uncertified_pairs(state, params.certified_gap)
     on_route = active[: params.num_pairs - min(params.num_coverage, len(uncertified))]
-    turn = round_index * max(1, params.num_coverage)
+    turn = state.round_index * max(1, params.num_coverage)
     return (*on_route, *_round_robin(uncertified, turn, params.num_pairs - len(on_route)))
 
 
-def active_links(
-    route_links: Iterable[Pair], bridges: Bridges, accepted_links: Iterable[Pair], is_reversible: bool
-) -> tuple[Pair, ...]:
+def every_unmet(state: RoundState) -> tuple[Pair, ...]:
+    """The route's open links, then all other linkable pairs without a meeting (variant `exhaustive`)."""
+    pairs = (*state.route_links, *linkable_pairs(state.problem, state.is_reversible))
+    return _once((pair for pair in pairs if pair not in state.bridges.meetings), state.is_reversible)
+
+
+def active_links(state: RoundState) -> tuple[Pair, ...]:
     """O_t: links of the route neither met nor accepted, widest gap first; ties by cost, then by row."""
 
     def urgency(link: Pair) -> tuple[float, float, Pair]:
         row = link.source, link.target
-        return -float(bridges.gap[row]), float(bridges.cost[row]), link
+        return -float(state.bridges.gap[row]), float(state.bridges.cost[row]), link
 
-    settled = {*bridges.meetings, *accepted_links}
-    return _once(sorted((link for link in route_links if link not in settled), key=urgency), is_reversible)
+    settled = {*state.bridges.meetings, *state.accepted_links}
+    links = (link for link in state.route_links if link not in settled)
+    return _once(sorted(links, key=urgency), state.is_reversible)
 
 
-def uncertified_pairs(
-    route_links: Iterable[Pair],
-    bridges: Bridges,
-    problem: Problem,
-    certified_gap: float,
-    is_reversible: bool,
-) -> tuple[Pair, ...]:
-    """U_t: linkable pairs off the route without a witness or with one whose gap exceeds τ, by row."""
-    on_route = {_key(link, is_reversible) for link in route_links}
-    off_route = (p for p in linkable_pairs(problem, is_reversible) if _key(p, is_reversible) not in on_route)
-    return tuple(pair for pair in off_route if bridges.smallest_gap(pair) > certified_gap)
+def uncertified_pairs(state: RoundState, certified_gap: float) -> tuple[Pair, ...]:
+    """U_t: linkable pairs neither on the route nor accepted, without a witness or with one whose gap exceeds
+    τ, by row."""
+    served = {_key(link, state.is_reversible) for link in (*state.route_links, *state.accepted_links)}
+    return tuple(
+        pair
+        for pair in linkable_pairs(state.problem, state.is_reversible)
+        if _key(pair, state.is_reversible) not in served and state.bridges.smallest_gap(pair) > certified_gap
+    )
 
 
 def linkable_pairs(problem: Problem, is_reversible: bool) -> tuple[Pair, ...]:

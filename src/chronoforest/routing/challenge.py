@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from chronoforest.errors import InvalidParameter
+from chronoforest.errors import InvalidParameter, require_at_least
 from chronoforest.routing.bridges import Closure
 from chronoforest.types import BoolArray, FloatArray, IntArray, JointRoute, Pair
 
@@ -29,14 +29,8 @@ class ChallengeParams:
     max_challenges: int = 3
 
     def __post_init__(self) -> None:
-        if self.max_doubts < 0 or self.max_challenges < 0:
-            raise InvalidParameter(
-                f"max_doubts and max_challenges must be ≥ 0, got {self.max_doubts} and {self.max_challenges}"
-            )
-        if not (self.doubt >= 1.0 and self.chain_doubt >= 1.0):
-            raise InvalidParameter(
-                f"doubt and chain_doubt must be ≥ 1, got {self.doubt} and {self.chain_doubt}"
-            )
+        require_at_least(self, 0, "max_doubts", "max_challenges")
+        require_at_least(self, 1, "doubt", "chain_doubt")
         if not 0.0 < self.optimism <= 1.0:
             raise InvalidParameter(f"optimism must lie in (0, 1], got {self.optimism}")
 

@@ -10,7 +10,7 @@ import numpy as np
 import pyvrp
 from pyvrp.stop import MaxIterations
 
-from chronoforest.errors import InvalidParameter, InvalidProblem
+from chronoforest.errors import InvalidProblem, require_at_least, require_within
 from chronoforest.types import FloatArray, IntArray, JointRoute, Problem
 
 MAX_EXACT = 12
@@ -31,12 +31,9 @@ class AutoSolver:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if not 0 <= self.max_exact <= MAX_EXACT:
-            raise InvalidParameter(f"max_exact must be between 0 and {MAX_EXACT}, got {self.max_exact}")
-        if self.num_iterations < 1:
-            raise InvalidParameter(f"num_iterations must be 1 or more, got {self.num_iterations}")
-        if self.seed < 0:
-            raise InvalidParameter(f"seed must be 0 or more, got {self.seed}")
+        require_within(self, 0, MAX_EXACT, "max_exact")
+        require_at_least(self, 1, "num_iterations")
+        require_at_least(self, 0, "seed")
 
     def __call__(self, cost: FloatArray, problem: Problem, previous: JointRoute | None) -> JointRoute:
         """Solve on the closure [A, A]."""

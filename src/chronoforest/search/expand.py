@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chronoforest.errors import InvalidParameter
+from chronoforest.errors import require_at_least, require_positive
 from chronoforest.search.junction import EXEC_SCALE, JunctionParams, Leaf, look_ahead
 from chronoforest.search.meeting import Frames, meet
 from chronoforest.search.scoring import Ranking, bridge_cost, rank_leaves, temporal_ranking
@@ -44,13 +44,9 @@ class SearchParams:
     junction: JunctionParams = field(default_factory=JunctionParams)
 
     def __post_init__(self) -> None:
-        if self.num_expand < 1:
-            raise InvalidParameter(f"num_expand must be ≥ 1, got {self.num_expand}")
-        if self.meeting_radius <= 0 or self.uncertainty_weight < 0:
-            raise InvalidParameter(
-                "meeting_radius must be positive and uncertainty_weight not negative, "
-                f"got {self.meeting_radius} and {self.uncertainty_weight}"
-            )
+        require_at_least(self, 1, "num_expand")
+        require_positive(self, "meeting_radius")
+        require_at_least(self, 0, "uncertainty_weight")
 
     @property
     def meeting_steps(self) -> float:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
-from chronoforest.errors import InvalidParameter
+from chronoforest.errors import InvalidParameter, require_at_least
 from chronoforest.search.tree import Representatives, Tree
 from chronoforest.types import Density, FloatArray, IntArray, Query, Sampler
 
@@ -38,8 +38,7 @@ class JunctionParams:
     slip: float = 0.05
 
     def __post_init__(self) -> None:
-        if self.num_samples < 1:
-            raise InvalidParameter(f"num_samples must be ≥ 1, got {self.num_samples}")
+        require_at_least(self, 1, "num_samples")
         if not self.scales or min(self.scales) < 0:
             raise InvalidParameter(f"scales must be a non-empty list of numbers ≥ 0, got {self.scales}")
 

@@ -39,7 +39,6 @@ class Ranking(Protocol):
 
     def __call__(self, partner: Tree, found: Representatives, candidates: Candidates, /) -> FloatArray:
         """[r] one number per representative; candidates [r, n] are its bridges to the partner's nodes."""
-        ...
 
 
 def temporal_ranking(_: Tree, __: Representatives, candidates: Candidates) -> FloatArray:

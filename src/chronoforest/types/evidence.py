@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 
-from chronoforest.errors import InvalidParameter
+from chronoforest.errors import InvalidParameter, require_at_least, require_positive
 from chronoforest.types.problems import FloatArray, JointRoute, Pair, path_length
 
 ScalarOrArray = TypeVar("ScalarOrArray", float, FloatArray)
@@ -135,13 +135,8 @@ class Calibration:
     local_error: tuple[tuple[float, float], ...]
 
     def __post_init__(self) -> None:
-        if not self.alpha >= 0:
-            raise InvalidParameter(f"alpha must be 0 or more, got {self.alpha}")
-        if not (self.local_scale > 0 and self.local_window > 0):
-            raise InvalidParameter(
-                "local_scale and local_window must be above 0, "
-                f"got {self.local_scale} and {self.local_window}"
-            )
+        require_at_least(self, 0, "alpha")
+        require_positive(self, "local_scale", "local_window")
         for ratios in (self.local_ratios, self.all_ratios):
             if not 0 <= ratios[0] <= ratios[1]:
                 raise InvalidParameter(f"ratios must be (low, high) with 0 <= low <= high, got {ratios}")

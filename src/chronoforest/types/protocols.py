@@ -22,15 +22,12 @@ class Distance(Protocol):
 
     def encode(self, points: FloatArray) -> NDArray[Any]:
         """[n, 2] → [n, F]."""
-        ...
 
     def between(self, source_codes: NDArray[Any], target_codes: NDArray[Any]) -> FloatArray:
         """Elementwise d: [n, F] × [n, F] → [n]."""
-        ...
 
     def pairwise(self, source_codes: NDArray[Any], target_codes: NDArray[Any]) -> FloatArray:
         """All against all: [n, F] × [m, F] → [n, m]."""
-        ...
 
 
 class Density(Protocol):
@@ -39,20 +36,16 @@ class Density(Protocol):
     @property
     def is_one_way(self) -> bool:
         """Whether directions of motion count: ways are lanes, and going back over one is a detour."""
-        ...
 
     def log_density(self, points: FloatArray) -> FloatArray:
         """[..., 2] → [...] natural logarithm of the data's density; very low outside."""
-        ...
 
     def margin(self, points: FloatArray) -> FloatArray:
         """[..., 2] → [...] world units to the nearest unsupported place; negative outside the support."""
-        ...
 
     def follows(self, points: FloatArray, moves: FloatArray) -> BoolArray:
         """[..., 2] places and moves → [...] whether recordings moved in about this direction there; true
         everywhere where directions do not matter."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -83,11 +76,9 @@ class Sampler(Protocol):
 
     def __call__(self, query: Query, rng: np.random.Generator) -> FloatArray:
         """[n, horizon + 1, 2] world units, ordered outward from the boundary frame in row 0."""
-        ...
 
     def guided_by(self, **changes: Any) -> Sampler:
         """The same sampler with other guidance settings; those it does not have are refused."""
-        ...
 
     def in_steps(self, num_steps: int) -> Sampler:
         """The same sampler with at most so many denoising steps."""
@@ -100,32 +91,26 @@ class PlanningModels(Protocol):
     @property
     def sampler(self) -> Sampler:
         """Generates segments."""
-        ...
 
     @property
     def distance(self) -> Distance:
         """Tells travel time."""
-        ...
 
     @property
     def density(self) -> Density:
         """Tells where recordings went."""
-        ...
 
     @property
     def calibration(self) -> Calibration:
         """Tells how far the distance may be trusted."""
-        ...
 
     @property
     def support(self) -> Support:
         """The supported region, for pictures."""
-        ...
 
     @property
     def step_length(self) -> float:
         """World units that hardly any recording exceeded in one step."""
-        ...
 
 
 class Tracker(Protocol):
@@ -133,7 +118,6 @@ class Tracker(Protocol):
 
     def __call__(self, observation: FloatArray, subgoal: FloatArray) -> FloatArray:
         """[observation_dim], [2] world units relative to the agent → [action_dim]."""
-        ...
 
 
 class RouteSolver(Protocol):
@@ -141,7 +125,6 @@ class RouteSolver(Protocol):
 
     def __call__(self, cost: FloatArray, problem: Problem, previous: JointRoute | None) -> JointRoute:
         """cost: [A, A] closure in steps; `previous` is last round's route, to start from."""
-        ...
 
 
 class StopCriterion(Protocol):
@@ -149,7 +132,6 @@ class StopCriterion(Protocol):
 
     def __call__(self, rounds: Sequence[RoundStats]) -> bool:
         """True to stop before the next round."""
-        ...
 
 
 RoundObserver = Callable[[RoundStats, Problem], None]

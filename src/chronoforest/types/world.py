@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from chronoforest.errors import InvalidParameter
+from chronoforest.errors import require_positive
 
 
 @dataclass(frozen=True)
@@ -21,5 +21,4 @@ class WorldParams:
     jump: float = 1.5
 
     def __post_init__(self) -> None:
-        if not self.jump > 0:
-            raise InvalidParameter(f"jump must be above 0, got {self.jump}")
+        require_positive(self, "jump")

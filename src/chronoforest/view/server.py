@@ -22,7 +22,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from chronoforest.errors import Busy, CannotListen, ChronoForestError, InvalidParameter, UnknownJob
 from chronoforest.view.guard import Guard
-from chronoforest.view.jobs import Event, Job, JobLimits, Jobs
+from chronoforest.view.jobs import Job, JobLimits, Jobs
 from chronoforest.view.requests import Accepted, PlanRequest, Refusal, sentence
 from chronoforest.view.work import Planned, dumps, planning, walking, warming_up
 from chronoforest.view.world import ServedPreset
@@ -139,7 +139,7 @@ def _stream(jobs: Jobs, job: Job, request: Request, last_event_id: str | None) -
         number, beats = num_known, 0
         async for batch in jobs.follow(job, num_known):
             for event in batch:
-                yield _message(number, event)
+                yield f"id: {number}\nevent: {event.kind}\ndata: {event.data}\n\n"
                 number += 1
             beats += 1
             if await request.is_disconnected():
@@ -148,10 +148,6 @@ def _stream(jobs: Jobs, job: Job, request: Request, last_event_id: str | None) -
                 yield ": still here\n\n"
 
     return StreamingResponse(events(), media_type="text/event-stream")
-
-
-def _message(number: int, event: Event) -> str:
-    return f"id: {number}\nevent: {event.kind}\ndata: {event.data}\n\n"
 
 
 def _answer_with_sentences(app: FastAPI) -> None:

@@ -8,8 +8,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, cast
 
-from chronoforest.execution.journey import WalkingPlanner, walk_plan
+from chronoforest.execution.journey import walk_plan
 from chronoforest.execution.rollout import Rollout
+from chronoforest.execution.route import WalkingPlanner
 from chronoforest.planning.planner import MaxRounds, Planner
 from chronoforest.planning.result import PlanResult
 from chronoforest.search.memory import ForestMemory

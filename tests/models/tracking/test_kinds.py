@@ -69,13 +69,13 @@ def test_a_card_without_a_kind_is_the_weighted_regression(folder, tmp_path):
     """As in weights that were stored before there was a choice."""
     tensors, card = checkpoint.read(store.model_path(folder, "tracker"), "tracker")
     del card["tracker"]
-    store.save_model(tmp_path, "tracker", tensors, card)
+    checkpoint.write(store.model_path(tmp_path, "tracker"), tensors, card)
     assert isinstance(store.load_tracker(tmp_path).actor.params, TrackerParams)
 
 
 def test_a_card_of_an_unknown_kind_is_refused(folder, tmp_path):
     tensors, card = checkpoint.read(store.model_path(folder, "tracker"), "tracker")
-    store.save_model(tmp_path, "tracker", tensors, {**card, "tracker": "sac"})
+    checkpoint.write(store.model_path(tmp_path, "tracker"), tensors, {**card, "tracker": "sac"})
     with pytest.raises(BadCheckpoint, match="unknown tracker 'sac'"):
         store.load_tracker(tmp_path)
 

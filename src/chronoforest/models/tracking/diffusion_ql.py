@@ -16,7 +16,7 @@ from torch import nn
 from torch.nn import functional
 
 from chronoforest.data.scaling import Scaling
-from chronoforest.errors import InvalidParameter
+from chronoforest.errors import InvalidParameter, require_at_least
 from chronoforest.models.stacked import StackedMLP
 from chronoforest.models.tracking.subgoals import Steps, SubgoalInputs, SubgoalParams, weighted_mean
 from chronoforest.models.train import Learner, average_of
@@ -45,11 +45,8 @@ class DiffusionQLParams(SubgoalParams):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.num_levels < 1 or self.num_critics < 2:
-            raise InvalidParameter(
-                "diffusion Q-learning needs num_levels ≥ 1 and num_critics ≥ 2, "
-                f"got {self.num_levels} and {self.num_critics}"
-            )
+        require_at_least(self, 1, "num_levels")
+        require_at_least(self, 2, "num_critics")
         if self.level_width < 2 or self.level_width % 2:
             raise InvalidParameter(f"level_width must be even and positive, got {self.level_width}")
 

@@ -7,8 +7,9 @@ from types import SimpleNamespace
 import numpy as np
 from fakes import SIDE, FakeModels, SquareDensity
 
+from benchmarks.peers.compositional import Compositional
 from chronoforest.peers.legs import Inputs
-from chronoforest.peers.registry import PeerPlanner
+from chronoforest.peers.registry import PeerPlanner, find_peer
 from chronoforest.presets.named import get_preset
 
 PRESET = get_preset("pointmaze-giant-stitch-v0")
@@ -36,10 +37,12 @@ def make_inputs(block=None, num_states=600, **models):
     density = SquareDensity(block)
     states = np.random.default_rng(0).uniform(0.0, SIDE, (num_states, 2))
     fakes = FakeModels(density=density, **models)
-    return Inputs(fakes, StraightChains(), PRESET.planner, states[density.margin(states) > 0.3])
+    return Inputs(fakes, PRESET.planner, states[density.margin(states) > 0.3])
 
 
 def make_peer(name, block=None, **options):
     inputs = make_inputs(block)
     host = SimpleNamespace(preset=PRESET, models=inputs.models, num_threads=1)
-    return PeerPlanner(name, host, inputs, **options)
+    is_compositional = name == "compositional"  # which needs chains, and fakes have no denoiser to make them
+    method = Compositional(inputs, StraightChains()) if is_compositional else find_peer(name).make(inputs)
+    return PeerPlanner(name, method, host, inputs, **options)

@@ -18,11 +18,12 @@ import numpy as np
 import torch
 from torch import nn
 
+from benchmarks.expert.floor import Floor, Outcome
+from benchmarks.expert.sac import Explorer, Replay, Sac, SacParams, member
+from benchmarks.expert.steadiness import SeedFigures, card_text, evaluate, steadiest
 from chronoforest.collect.expert import ACTION_DIM, CARD, EXPERT_FILE, KIND, NOISE, Float32Array
-from chronoforest.collect.floor import STEPS_PER_SECOND, Floor, Outcome
-from chronoforest.collect.sac import Explorer, Replay, Sac, SacParams, member
-from chronoforest.collect.steadiness import SeedFigures, card_text, evaluate, steadiest
-from chronoforest.errors import BadCheckpoint, InvalidParameter
+from chronoforest.envs.bodies import STEPS_PER_SECOND
+from chronoforest.errors import BadCheckpoint, InvalidParameter, require_at_least
 from chronoforest.files import cannot_write, locked, write_text
 from chronoforest.models import checkpoint
 from chronoforest.models.runs import device_name
@@ -51,11 +52,9 @@ class ExpertParams:
     sac: SacParams = field(default_factory=SacParams)
 
     def __post_init__(self) -> None:
-        for name in ("num_seeds", "num_steps", "ants_per_seed", "batch", "eval_ants", "eval_steps"):
-            if getattr(self, name) < 1:
-                raise InvalidParameter(f"{name} must be at least 1, got {getattr(self, name)}")
-        if self.seed < 0:
-            raise InvalidParameter(f"seed must not be negative, got {self.seed}")
+        counts = ("num_seeds", "num_steps", "ants_per_seed", "batch", "eval_ants", "eval_steps")
+        require_at_least(self, 1, *counts)
+        require_at_least(self, 0, "seed")
         if self.num_ticks <= self.num_random_ticks:
             raise InvalidParameter(
                 f"{self.num_steps} steps with {self.ants_per_seed} ants per seed leave nothing to learn from"
@@ -108,7 +107,7 @@ class ExpertRun:
     device: torch.device
     num_workers: int
     is_resumed: bool = False
-    command: str = "chronoforest collect expert"
+    command: str = "python -m benchmarks expert"
     on_report: Callable[[Report], None] | None = None
 
     def __post_init__(self) -> None:
@@ -151,7 +150,7 @@ class Learner:
         self.training = Training(
             nn.ModuleDict({"sac": self.sac, "replay": self.replay}),
             lambda: loss(self.replay.draw(params.batch)),
-            lambda: [(self.sac.critic, self.sac.target)],
+            [(self.sac.critic, self.sac.target)],
             params.training,
             run.device,
             {"model": "ant expert", "seeds": params.num_seeds, "ants_per_seed": params.ants_per_seed},

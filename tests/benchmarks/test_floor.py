@@ -4,8 +4,9 @@ import signal
 import numpy as np
 import pytest
 
+from benchmarks.expert.floor import DirectedAnt, Floor
 from chronoforest.collect.expert import ACTION_DIM, OBSERVATION_DIM
-from chronoforest.collect.floor import HEALTHY_HEIGHTS, DirectedAnt, Floor
+from chronoforest.envs.bodies import HEALTHY_HEIGHTS
 from chronoforest.envs.tasks import make_env
 from chronoforest.errors import WorkerDied
 

@@ -12,7 +12,7 @@ from torch import nn
 from torch.nn import functional
 
 from chronoforest.collect.expert import ACTION_DIM, OBSERVATION_DIM, Float32Array
-from chronoforest.errors import InvalidParameter
+from chronoforest.errors import InvalidParameter, require_positive
 from chronoforest.models.captured import Captured
 from chronoforest.models.stacked import StackedMLP
 
@@ -39,8 +39,7 @@ class SacParams:
     def __post_init__(self) -> None:
         if not 0.0 < self.discount < 1.0:
             raise InvalidParameter(f"discount must lie in (0, 1), got {self.discount}")
-        if self.initial_entropy <= 0:
-            raise InvalidParameter(f"initial_entropy must be positive, got {self.initial_entropy}")
+        require_positive(self, "initial_entropy")
 
 
 @dataclass(frozen=True)

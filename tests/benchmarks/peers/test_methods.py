@@ -3,13 +3,12 @@
 import numpy as np
 import pytest
 from fakes import BLOCK, StraightSampler
-from peer_cases import make_inputs
+from peer_cases import StraightChains, make_inputs
 
+from benchmarks.peers.compositional import PEER, Compositional, CompositionalParams
+from benchmarks.peers.diffusion_replan import DiffusionReplan, ReplanParams
+from benchmarks.peers.tree_single import TreeParams, TreeSingle
 from chronoforest.errors import InvalidParameter
-from chronoforest.peers.compositional import Compositional, CompositionalParams
-from chronoforest.peers.diffusion_replan import DiffusionReplan, ReplanParams
-from chronoforest.peers.legs import arrival
-from chronoforest.peers.tree_single import TreeParams, TreeSingle
 
 SOURCE, TARGET = np.array([3.0, 3.0]), np.array([17.0, 3.0])
 
@@ -21,15 +20,6 @@ def searched(method, source=SOURCE, target=TARGET, num_rounds=100, seed=0):
             break
         search.advance(rng)
     return search
-
-
-def test_the_earliest_frame_near_the_target_is_the_arrival():
-    inputs = make_inputs()
-    line = np.linspace(SOURCE, TARGET, 57)
-    reached = arrival(np.stack([line + np.array([0.0, 5.0]), line]), TARGET - np.array([5.0, 0.0]), inputs)
-    assert (reached.row, reached.frame) == (1, 34)
-    assert reached.gap == pytest.approx(inputs.params.search.meeting_steps, abs=2.6)
-    assert arrival(line[None], TARGET + np.array([0.0, 5.0]), inputs) is None
 
 
 def test_a_chain_keeps_its_share_of_every_segment_but_the_last():
@@ -50,14 +40,18 @@ def test_a_chain_in_a_dead_end_gives_up_with_its_attempt():
 
 
 def test_chains_get_a_segment_more_with_every_failure():
-    inputs = make_inputs(((7.0, 0.5), (13.0, 19.5)))
-    search = searched(
-        Compositional(inputs, CompositionalParams(steps_per_segment=60.0, tries=2, max_rounds=5))
-    )
-    assert inputs.chains.asked == [3, 3, 4, 4, 5]
+    inputs, chains = make_inputs(((7.0, 0.5), (13.0, 19.5))), StraightChains()
+    params = CompositionalParams(steps_per_segment=60.0, tries=2, max_rounds=5)
+    search = searched(Compositional(inputs, chains, params))
+    assert chains.asked == [3, 3, 4, 4, 5]
     assert search.found is None
     assert search.is_spent
     np.testing.assert_array_equal(search.attempt[[0, -1]], [SOURCE, TARGET])
+
+
+def test_chains_come_from_a_trained_denoiser():
+    with pytest.raises(InvalidParameter, match="needs a trained denoiser, got StraightSampler"):
+        PEER.make(make_inputs())
 
 
 def test_a_tree_expands_the_promising_side_more_often():

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from chronoforest.errors import InvalidParameter
-from chronoforest.peers.legs import Inputs, LegSearch, arrival, expected_costs, steps_to
+from benchmarks.peers.arrivals import arrival, steps_to
+from chronoforest.errors import InvalidParameter, require_at_least
+from chronoforest.peers.legs import Inputs, LegSearch, expected_costs
+from chronoforest.peers.registry import Peer
 from chronoforest.search.tree import Representatives, Tree
 from chronoforest.types import FloatArray, IntArray, Problem, Query
 
@@ -27,13 +29,8 @@ class TreeParams:
     def __post_init__(self) -> None:
         if not self.scales or min(self.scales) < 0:
             raise InvalidParameter(f"scales must be a non-empty list of numbers ≥ 0, got {self.scales}")
-        if min(self.num_samples, self.num_expand, self.max_expanded) < 1:
-            raise InvalidParameter(
-                "num_samples, num_expand and max_expanded must be ≥ 1, "
-                f"got {self.num_samples}, {self.num_expand} and {self.max_expanded}"
-            )
-        if self.exploration < 0:
-            raise InvalidParameter(f"exploration must not be negative, got {self.exploration}")
+        require_at_least(self, 1, "num_samples", "num_expand", "max_expanded")
+        require_at_least(self, 0, "exploration")
 
 
 class TreeSingle:
@@ -151,3 +148,6 @@ class _Search(LegSearch):
 
     def _way_to(self, node: int) -> FloatArray:
         return self.tree.frame_state[self.tree.prefix_frames(node)]
+
+
+PEER = Peer(TreeSingle)

@@ -8,9 +8,9 @@ import torch
 from safetensors.torch import load_file
 from tiny_ant import SAC
 
+from benchmarks.expert.locomotion import ExpertParams, ExpertRun, Learner, train_expert
+from benchmarks.expert.steadiness import SeedFigures, steadiest
 from chronoforest.collect.expert import load_expert
-from chronoforest.collect.locomotion import ExpertParams, ExpertRun, Learner, train_expert
-from chronoforest.collect.steadiness import SeedFigures, steadiest
 from chronoforest.errors import BadCheckpoint, InvalidParameter
 from chronoforest.models import checkpoint
 
@@ -52,7 +52,7 @@ def test_a_training_reports_each_seed_and_writes_the_chosen_one(finished):
 def test_the_card_shows_command_and_figures(finished):
     folder, chosen, figures, _ = finished
     text = (folder / "CARD.md").read_text()
-    assert "`chronoforest collect expert`" in text
+    assert "`python -m benchmarks expert`" in text
     assert f"| {chosen} (chosen) | {figures[chosen].speed:.3f} |" in text
     assert "30 for each of 2 seeds" in text
 
@@ -154,7 +154,7 @@ def test_the_steadiest_of_the_fast_seeds_is_chosen():
     [
         ({"num_seeds": 0}, "num_seeds must be at least 1, got 0"),
         ({"num_steps": 0}, "num_steps must be at least 1, got 0"),
-        ({"seed": -1}, "seed must not be negative, got -1"),
+        ({"seed": -1}, "seed must be at least 0, got -1"),
         ({"num_steps": 1, "ants_per_seed": 0}, "ants_per_seed must be at least 1"),
     ],
 )

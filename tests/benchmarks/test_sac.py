@@ -2,7 +2,7 @@ import pytest
 import torch
 from tiny_ant import SAC, make_sac
 
-from chronoforest.collect.sac import Batch, Replay, Sac, SacParams, member
+from benchmarks.expert.sac import Batch, Replay, Sac, SacParams, member
 from chronoforest.errors import InvalidParameter
 
 ROW = 2 * SAC.observation_dim + SAC.action_dim + 2
@@ -129,5 +129,5 @@ def test_rows_are_taken_apart_in_the_order_of_a_batch():
 def test_bad_parameters_are_refused():
     with pytest.raises(InvalidParameter, match="discount must lie in"):
         SacParams(discount=1.0)
-    with pytest.raises(InvalidParameter, match="initial_entropy must be positive, got 0"):
+    with pytest.raises(InvalidParameter, match="initial_entropy must be above 0, got 0"):
         SacParams(initial_entropy=0)

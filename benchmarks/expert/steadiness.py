@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import torch
 
+from benchmarks.expert.floor import Floor
+from benchmarks.expert.sac import Sac
 from chronoforest.collect.expert import ACTION_DIM, NOISE, OBSERVATION_DIM, Float32Array
-from chronoforest.collect.floor import STEPS_PER_SECOND, Floor
-from chronoforest.collect.sac import Sac
+from chronoforest.envs.bodies import STEPS_PER_SECOND
 from chronoforest.models.cards import facts_table
 
 FAST_ENOUGH = 0.9

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -11,6 +12,20 @@ from chronoforest.models import schedule
 from chronoforest.models.denoiser import mirror, to_tokens, to_window
 from chronoforest.models.sampler import SegmentSampler
 from chronoforest.types import FloatArray
+
+
+class ChainSampler(Protocol):
+    """Generates several segments in a row together, each beginning where the one before it ends."""
+
+    def __call__(
+        self,
+        start: FloatArray,
+        goal: FloatArray,
+        num_segments: int,
+        num_samples: int,
+        rng: np.random.Generator,
+    ) -> FloatArray:
+        """[samples, segments · horizon + 1, 2] world units, from start [2] to goal [2]."""
 
 
 class JointSampler:

@@ -7,8 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from chronoforest.errors import InvalidParameter
+from benchmarks.peers.chains import ChainSampler, JointSampler
+from chronoforest.errors import InvalidParameter, require_at_least, require_positive
+from chronoforest.models.sampler import SegmentSampler
 from chronoforest.peers.legs import Inputs, LegSearch, expected_costs
+from chronoforest.peers.registry import Peer
 from chronoforest.planning.shortening import resample
 from chronoforest.search.junction import is_supported
 from chronoforest.types import FloatArray, Problem, path_length
@@ -25,13 +28,8 @@ class CompositionalParams:
     max_rounds: int = 4
 
     def __post_init__(self) -> None:
-        if min(self.num_samples, self.tries, self.max_rounds) < 1:
-            raise InvalidParameter(
-                "num_samples, tries and max_rounds must be ≥ 1, "
-                f"got {self.num_samples}, {self.tries} and {self.max_rounds}"
-            )
-        if not self.steps_per_segment > 0:
-            raise InvalidParameter(f"steps_per_segment must be above 0, got {self.steps_per_segment}")
+        require_at_least(self, 1, "num_samples", "tries", "max_rounds")
+        require_positive(self, "steps_per_segment")
 
 
 class Compositional:
@@ -39,9 +37,20 @@ class Compositional:
 
     replan_every = 0
 
-    def __init__(self, inputs: Inputs, params: CompositionalParams | None = None) -> None:
+    def __init__(
+        self, inputs: Inputs, chains: ChainSampler, params: CompositionalParams | None = None
+    ) -> None:
         self.inputs = inputs
+        self.chains = chains
         self.params = params or CompositionalParams()
+
+    @classmethod
+    def from_denoiser(cls, inputs: Inputs) -> Compositional:
+        """With chains of the denoiser that every peer samples from."""
+        sampler = inputs.models.sampler
+        if not isinstance(sampler, SegmentSampler):
+            raise InvalidParameter(f"compositional needs a trained denoiser, got {type(sampler).__name__}")
+        return cls(inputs, JointSampler(sampler))
 
     def costs(self, problem: Problem) -> FloatArray:
         """[A, A] h(d)."""
@@ -49,17 +58,23 @@ class Compositional:
 
     def begin(self, source: FloatArray, target: FloatArray) -> LegSearch:
         """Chains from the source to the target."""
-        return _Chains(self.inputs, self.params, source, target)
+        return _Chains(self.inputs, self.chains, self.params, source, target)
 
 
 class _Chains(LegSearch):
     """Batches of chains until one of them is sound from end to end."""
 
     def __init__(
-        self, inputs: Inputs, params: CompositionalParams, source: FloatArray, target: FloatArray
+        self,
+        inputs: Inputs,
+        chains: ChainSampler,
+        params: CompositionalParams,
+        source: FloatArray,
+        target: FloatArray,
     ) -> None:
         super().__init__(source, target)
         self.inputs = inputs
+        self.chains = chains
         self.params = params
         self.num_rounds = 0
         self.fewest_faults = np.inf
@@ -70,7 +85,7 @@ class _Chains(LegSearch):
     def advance(self, rng: np.random.Generator) -> None:
         """Sample a batch of chains and take the shortest that can be walked."""
         num_segments = self.fewest + self.num_rounds // self.params.tries
-        chains = self.inputs.chains(self.source, self.target, num_segments, self.params.num_samples, rng)
+        chains = self.chains(self.source, self.target, num_segments, self.params.num_samples, rng)
         self.num_rounds += 1
         self.num_expanded += num_segments
         self.is_spent = self.num_rounds >= self.params.max_rounds
@@ -93,3 +108,6 @@ class _Chains(LegSearch):
             self.fewest_faults, self.attempt = float(faults[best]), chains[best]
         horizon = self.inputs.models.sampler.horizon
         self.segments.append(sliding_window_view(chains[best], horizon + 1, axis=0)[::horizon].swapaxes(1, 2))
+
+
+PEER = Peer(Compositional.from_denoiser)

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from chronoforest.errors import InvalidParameter
-from chronoforest.peers.legs import Inputs, LegSearch, arrival, expected_costs, steps_to
+from benchmarks.peers.arrivals import arrival, steps_to
+from chronoforest.errors import InvalidParameter, require_at_least
+from chronoforest.peers.legs import Inputs, LegSearch, expected_costs
+from chronoforest.peers.registry import Peer
 from chronoforest.types import FloatArray, Problem, Query
 
 
@@ -27,11 +29,7 @@ class ReplanParams:
     replan_every: int = 100
 
     def __post_init__(self) -> None:
-        if min(self.num_samples, self.max_segments, self.replan_every) < 1:
-            raise InvalidParameter(
-                "num_samples, max_segments and replan_every must be ≥ 1, "
-                f"got {self.num_samples}, {self.max_segments} and {self.replan_every}"
-            )
+        require_at_least(self, 1, "num_samples", "max_segments", "replan_every")
         if not self.scales or min(self.scales) < 0:
             raise InvalidParameter(f"scales must be a non-empty list of numbers ≥ 0, got {self.scales}")
         if not 0.0 < self.kept_share <= 1.0:
@@ -95,3 +93,6 @@ class _Chain(LegSearch):
         resized = np.concatenate([segment, np.repeat(segment[-1:], missing, axis=0)])
         self.attempt = np.concatenate([self.attempt, segment[1:]])
         self.segments.append(resized[None])
+
+
+PEER = Peer(DiffusionReplan)

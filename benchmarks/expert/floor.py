@@ -22,11 +22,8 @@ from chronoforest.errors import WorkerDied
 from chronoforest.processes import deaf_children
 from chronoforest.types import FloatArray
 
-STEPS_PER_SECOND = 10
 DIRECTION_STEPS = 100
 EPISODE_STEPS = 1000
-HEALTHY_HEIGHTS = (0.2, 1.0)
-"""Heights of a healthy ant's torso, as in OGBench's environment; lying on its back it is within them."""
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,16 @@
-"""`chronoforest collect`: train what walks while datasets are recorded."""
+"""`python -m benchmarks expert`: train what walks the ant while datasets are recorded."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from chronoforest.cli.progress import shown
+
+if TYPE_CHECKING:
+    from benchmarks.expert.locomotion import Report
 
 
 def expert(
@@ -31,15 +39,14 @@ def expert(
     """
     from joblib import cpu_count
 
-    from chronoforest.cli.progress import expert_bar
+    from benchmarks.expert.locomotion import ExpertParams, ExpertRun, train_expert
     from chronoforest.collect.expert import EXPERT_FILE
-    from chronoforest.collect.locomotion import ExpertParams, ExpertRun, train_expert
     from chronoforest.models.train import pick_device
 
     params = ExpertParams(num_seeds=seeds, num_steps=steps, ants_per_seed=envs_per_seed, seed=seed)
-    command = f"chronoforest collect expert --seeds {seeds} --steps {steps} --envs-per-seed {envs_per_seed}"
+    command = f"python -m benchmarks expert --seeds {seeds} --steps {steps} --envs-per-seed {envs_per_seed}"
     num_workers = max(1, cpu_count() - 1) if workers is None else workers
-    with expert_bar("expert") as on_report:
+    with _expert_bar("expert") as on_report:
         run = ExpertRun(out, pick_device(device), num_workers, resume, f"{command} --seed {seed}", on_report)
         chosen, figures = train_expert(params, run)
     for k, figure in enumerate(figures):
@@ -47,3 +54,17 @@ def expert(
         noisy = f"{figure.noisy_speed:.2f} units/s, {figure.noisy_falls_per_1000:.2f} falls/1000"
         print(f"seed {k}: {calm}; with noise {noisy}{' (chosen)' if k == chosen else ''}")
     print(f"{out / EXPERT_FILE}: written")
+
+
+@contextmanager
+def _expert_bar(title: str) -> Iterator[Callable[[Report], None]]:
+    """Show steps, speeds and falls; without a terminal, a line for every report."""
+    with shown(title, 0.0) as show:
+
+        def tell(report: Report) -> None:
+            speeds = " ".join(f"{value:.2f}" for value in report.speeds)
+            falls = " ".join(f"{value:.1f}" for value in report.falls_per_1000)
+            text = f"{speeds} units/s, {falls} falls/1000, {report.rate:.0f} steps/s"
+            show(report.step, report.num_steps, text)
+
+        yield tell

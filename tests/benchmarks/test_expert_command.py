@@ -1,9 +1,9 @@
 import pytest
 
-from chronoforest.cli import main
-from chronoforest.collect import locomotion
-from chronoforest.collect.locomotion import Report
-from chronoforest.collect.steadiness import SeedFigures
+from benchmarks.__main__ import main
+from benchmarks.expert import locomotion
+from benchmarks.expert.locomotion import Report
+from benchmarks.expert.steadiness import SeedFigures
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def calls(monkeypatch):
 def test_expert_passes_its_options_on_and_prints_every_seed(calls, tmp_path, capsys):
     options = ["--seeds", "2", "--steps", "100", "--envs-per-seed", "3", "--seed", "5", "--resume"]
     where = ["--out", str(tmp_path / "run"), "--device", "cpu", "--workers", "2"]
-    assert main(["collect", "expert", *options, *where]) == 0
+    assert main(["expert", *options, *where]) == 0
     ((params, run),) = calls
     assert (params.num_seeds, params.num_steps, params.ants_per_seed, params.seed) == (2, 100, 3, 5)
     assert (run.folder, run.device.type, run.num_workers, run.is_resumed) == (
@@ -32,7 +32,7 @@ def test_expert_passes_its_options_on_and_prints_every_seed(calls, tmp_path, cap
         2,
         True,
     )
-    assert run.command == "chronoforest collect expert --seeds 2 --steps 100 --envs-per-seed 3 --seed 5"
+    assert run.command == "python -m benchmarks expert --seeds 2 --steps 100 --envs-per-seed 3 --seed 5"
     printed = capsys.readouterr().out
     assert "step 50 of 100, 0.25 1.50 units/s, 0.0 2.0 falls/1000, 7 steps/s" in printed
     assert (
@@ -50,6 +50,6 @@ def test_expert_passes_its_options_on_and_prints_every_seed(calls, tmp_path, cap
     ],
 )
 def test_bad_options_are_explained(calls, capsys, options, complaint):
-    assert main(["collect", "expert", *options]) == 2
+    assert main(["expert", *options]) == 2
     assert complaint in capsys.readouterr().err
     assert not calls
