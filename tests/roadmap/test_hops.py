@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from fakes import CALIBRATION, SPEED, EuclideanDistance, WindDistance
 from road_cases import gate_road, ring_road, square_road
+from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import connected_components
 
 from chronoforest.roadmap.hops import SPAN, TRUSTED_SHARE, Lines, price, survey, usual_pace
 
@@ -69,7 +71,9 @@ def test_hops_follow_the_traffic():
 
 def test_a_gate_of_a_few_cells_is_found():
     road, _ = gate_road(width=2)
-    assert np.isfinite(road.across).all()
+    graph = csr_matrix((road.hops.steps, (road.hops.source, road.hops.target)))
+    num_parts, _ = connected_components(graph, connection="strong")
+    assert num_parts == 1
 
 
 def test_what_the_distance_cannot_mean_to_be_near_is_no_hop():

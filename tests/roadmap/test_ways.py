@@ -4,6 +4,8 @@ from fakes import BLOCK, SPEED
 from road_cases import gate_road, ring_road, square_road
 
 from chronoforest.errors import InvalidParameter
+from chronoforest.roadmap.hops import Hops
+from chronoforest.roadmap.places import Places
 from chronoforest.roadmap.ways import Roadmap, join
 from chronoforest.types import path_length
 
@@ -86,17 +88,13 @@ def test_the_way_goes_round_the_ring_as_recordings_did():
     assert turn[-1] - turn[0] > 5.0
 
 
-def test_a_roadmap_survives_a_file():
-    road, known = square_road()
-    again = Roadmap.from_arrays(road.to_arrays())
-    np.testing.assert_array_equal(joined(again, known).ways().cost, joined(road, known).ways().cost)
-    assert again.pace == road.pace
-
-
 def test_a_world_without_places_joins_nothing_far():
     road, known = square_road()
-    empty = Roadmap.from_arrays(
-        {name: array if name == "pace" else array[:0] for name, array in road.to_arrays().items()}
+    places, hops = road.places, road.hops
+    empty = Roadmap(
+        Places(places.position[:0], places.spacing[:0]),
+        Hops(hops.source[:0], hops.target[:0], hops.steps[:0]),
+        road.pace,
     )
     assert not np.isfinite(joined(empty, known).ways().cost[0, 1])
 

@@ -67,6 +67,8 @@ class PlanResult:
     def summary(self) -> str:
         """A few lines for people."""
         state = "complete" if self.complete else f"incomplete, unmet: {_arrows(self.unmet)}"
+        num_proposed = sum(leg.evidence == "proposed" for route in self.routes for leg in route.legs)
+        state += f", {num_proposed} legs proposed and not verified" if num_proposed else ""
         lines = [f"{state}; {self.num_rounds} rounds, {self.num_expanded} expansions, {self.seconds:.1f} s"]
         lines += [f"  {' → '.join(route.order)}  {route.length:.1f} units" for route in self.routes]
         lines.append(f"  {self.length:.1f} units in all, {100 * self.saved:.1f} % cut by post-processing")

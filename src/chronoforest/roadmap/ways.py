@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import dijkstra
 from scipy.spatial import cKDTree
@@ -27,33 +24,6 @@ class Roadmap:
     places: Places
     hops: Hops
     pace: float
-
-    @cached_property
-    def across(self) -> FloatArray:
-        """[n, n] steps between all places, infinite where no chain of hops leads."""
-        steps: FloatArray = dijkstra(_graph(self.hops, len(self.places)))
-        return steps
-
-    def to_arrays(self) -> dict[str, NDArray[Any]]:
-        """What a file keeps of it."""
-        return {
-            "position": self.places.position,
-            "spacing": self.places.spacing,
-            "source": self.hops.source.astype(np.int32),
-            "target": self.hops.target.astype(np.int32),
-            "steps": self.hops.steps,
-            "pace": np.array(self.pace),
-        }
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Roadmap:
-        """The inverse of `to_arrays`."""
-        source, target = (arrays[name].astype(np.int64) for name in ("source", "target"))
-        return cls(
-            Places(arrays["position"], arrays["spacing"]),
-            Hops(source, target, arrays["steps"]),
-            float(arrays["pace"]),
-        )
 
 
 def build_roadmap(support: Support, ground: Ground) -> Roadmap:
