@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -8,6 +9,7 @@ from fakes import BLOCK, make_planner, scattered_problem
 from chronoforest.errors import BadResult, CannotWrite
 from chronoforest.planning.planner import MaxRounds
 from chronoforest.planning.result import load_result
+from chronoforest.report import drawing
 
 
 @cache
@@ -180,3 +182,114 @@ def test_the_summary_tells_what_is_missing_and_every_order(is_complete):
     assert summary.startswith("complete;" if is_complete else "incomplete, unmet: ")
     assert all(" → ".join(route.order) in summary for route in result.routes)
     assert all(f"{source}→{target}" in summary for source, target in result.unmet)
+
+
+def change(values, where, new):
+    """The values with one of them replaced; where: the keys that lead to it."""
+    *keys, last = where
+    inner = values
+    for key in keys:
+        inner = inner[key]
+    inner[last] = new
+    return values
+
+
+ODD = {
+    "a route too few": (("routes",), lambda v: v["routes"][:1], "it has 1 routes for 2 agents"),
+    "an unknown name in an order": (("routes", 1, "order", 0), lambda v: "S9", r"it names \['S9'\]"),
+    "an unknown end of a leg": (("routes", 0, "legs", 0, "target"), lambda v: "W9", r"it names \['W9'\]"),
+    "an unknown link of a chain": (("routes", 0, "legs", 0, "chain"), lambda v: ["S1", "X", "G1"], "'X'"),
+    "an unknown unmet leg": (("unmet",), lambda v: [["S1", "G7"]], r"it names \['G7'\]"),
+    "an anchor beyond the last": (("rounds", 0, "pairs", 0, "target"), lambda v: 7, "beyond the 7 there are"),
+    "an anchor before the first": (
+        ("rounds", 0, "accepted"),
+        lambda v: [{"source": -1, "target": 0}],
+        "beyond",
+    ),
+    "an order of others": (("rounds", 0, "route", "orders", 0), lambda v: [0, 99, 5], "beyond the 7"),
+    "one tree of points in space": (
+        ("trees", 1, "segments"),
+        lambda v: [[[0.0, 1.0, 2.0]]],
+        r"segments \[frames",
+    ),
+    "a stop behind the path": (
+        ("routes", 1, "stops", -1),
+        lambda v: len(v["routes"][1]["path"]),
+        "stops do not",
+    ),
+    "a stop before the path": (("routes", 0, "stops", 0), lambda v: -1, "stops do not lie"),
+    "stops out of order": (
+        ("routes", 0, "stops"),
+        lambda v: v["routes"][0]["stops"][::-1],
+        "stops do not lie",
+    ),
+    "more stops than names": (("routes", 0, "stops"), lambda v: [0] * 9, "stops do not lie"),
+    "a path in space": (
+        ("routes", 0, "path"),
+        lambda v: [[0.0, 1.0, 2.0]],
+        r"shape \[1, 3\], expected points",
+    ),
+    "a path of numbers": (("routes", 0, "path"), lambda v: [0.0, 1.0, 2.0, 3.0], r"shape \[4\]"),
+    "a meeting in space": (("meetings",), lambda v: [[0.0, 1.0, 2.0]], r"shape \[1, 3\]"),
+    "a length beyond numbers": (("routes", 0, "path"), lambda v: [[-1e308, 0.0], [1e308, 0.0]], ""),
+}
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_a_plan_whose_parts_do_not_fit_together_is_refused(odd, path):
+    where, new, message = ODD[odd]
+    values = json.loads(made(True).to_json())
+    path.write_text(json.dumps(change(values, where, new(values))))
+    with pytest.raises(BadResult, match=message):
+        load_result(path)
+
+
+def test_a_plan_without_any_place_loads_with_empty_tables_of_points(path):
+    values = json.loads(made(False).to_json())
+    values = change(change(values, ("meetings",), []), ("routes", 0, "path"), [])
+    values = change(values, ("routes", 0, "stops"), [0])
+    path.write_text(json.dumps(values))
+    again = load_result(path)
+    assert (again.meetings.shape, again.routes[0].path.shape) == ((0, 2), (0, 2))
+
+
+def test_paths_are_written_to_the_hundred_thousandth_of_a_unit_and_trees_to_the_hundredth():
+    values = json.loads(made(True).to_json())
+    for route, written in zip(made(True).routes, values["routes"], strict=True):
+        assert written["path"] == np.round(route.path, 5).tolist()
+    for tree, written in zip(made(True).trees, values["trees"], strict=True):
+        assert written["segments"] == np.round(tree.segments, 2).tolist()
+
+
+@pytest.mark.parametrize(("raw", "share"), [(0.0, 0.0), (0.5, -7.0), (8.0, 0.5)])
+def test_what_was_saved_is_a_share_of_the_raw_length_and_nothing_where_there_is_none(raw, share):
+    route = replace(made(True).routes[0], path=np.array([[0.0, 0.0], [4.0, 0.0]]), raw_length=raw)
+    assert replace(made(True), routes=(route,)).saved == pytest.approx(share)
+
+
+def test_a_picture_shows_trees_paths_meetings_anchors_and_a_title(monkeypatch, tmp_path):
+    drawn, titles = {}, []
+    for name in ("draw_trees", "draw_paths", "draw_meetings", "draw_anchors"):
+        monkeypatch.setattr(drawing, name, lambda axes, what, name=name: drawn.update({name: what}))
+    monkeypatch.setattr("matplotlib.axes.Axes.set_title", lambda axes, text, **style: titles.append(text))
+    for is_complete in (True, False):
+        result = made(is_complete)
+        result.plot(tmp_path / "plan.png")
+        assert drawn["draw_trees"] is result.trees
+        assert drawn["draw_meetings"] is result.meetings
+        assert drawn["draw_anchors"] is result.problem
+        assert [len(path) for path in drawn["draw_paths"]] == [len(route.path) for route in result.routes]
+    whole, part = titles
+    assert not whole.startswith("incomplete")
+    assert part.startswith("incomplete: S1 → ")
+    assert f"{made(True).length:.1f} units, {made(True).num_expanded} expansions" in whole
+
+
+def test_the_summary_tells_counts_lengths_and_what_is_only_proposed():
+    result = made(True)
+    first, *orders, last = result.summary().splitlines()
+    assert first.startswith(f"complete; {result.num_rounds} rounds, {result.num_expanded} expansions, ")
+    assert orders == [f"  {' → '.join(route.order)}  {route.length:.1f} units" for route in result.routes]
+    assert last == f"  {result.length:.1f} units in all, {100 * result.saved:.1f} % cut by post-processing"
+    proposed = make_planner(BLOCK).plan(scattered_problem(2, 3, BLOCK), variant="roadmap-only")
+    assert proposed.summary().startswith("complete, 5 legs proposed and not verified; 1 rounds")
