@@ -638,3 +638,22 @@ def test_landmarks_lie_a_share_of_the_trusted_way_apart():
 def test_the_longest_hop_is_what_is_covered_between_two_frames():
     planner = make_planner()
     assert planner.prepared("online").models.largest_hop == SPEED * planner.models.sampler.stride
+
+
+def test_an_order_fixed_on_the_learned_distance_is_kept_although_landmarks_know_better():
+    """Of many problems one is taken where the two disagree."""
+    planner = Planner(FakeModels(distance=DriftingDistance(drift=4.0)), PlannerParams())
+    for seed in range(50):
+        problem = scattered_problem(1, 3, seed=seed)
+        learned = solve_exact(DriftingDistance(drift=4.0).pairwise(problem.anchors, problem.anchors), problem)
+        if begun(planner, problem).route != learned:
+            assert begun(planner, problem, "temporal-fixed").route == learned
+            return
+    raise AssertionError("the two agree on all problems")
+
+
+@pytest.mark.parametrize("broken", [{"count": 1, "patience": 0}, {"count": -1}])
+def test_stop_criteria_are_checked(broken):
+    with pytest.raises(InvalidParameter):
+        MaxExpansions(**broken)
+    assert MaxSeconds(0.5).seconds == 0.5

@@ -231,7 +231,11 @@ ODD = {
     ),
     "a path of numbers": (("routes", 0, "path"), lambda v: [0.0, 1.0, 2.0, 3.0], r"shape \[4\]"),
     "a meeting in space": (("meetings",), lambda v: [[0.0, 1.0, 2.0]], r"shape \[1, 3\]"),
-    "a length beyond numbers": (("routes", 0, "path"), lambda v: [[-1e308, 0.0], [1e308, 0.0]], ""),
+    "a length beyond numbers": (
+        ("routes", 0, "path"),
+        lambda v: [[(-1.0) ** k * 1e308, 0.0] for k in range(len(v["routes"][0]["path"]))],
+        "not finite",
+    ),
 }
 
 
@@ -293,3 +297,14 @@ def test_the_summary_tells_counts_lengths_and_what_is_only_proposed():
     assert last == f"  {result.length:.1f} units in all, {100 * result.saved:.1f} % cut by post-processing"
     proposed = make_planner(BLOCK).plan(scattered_problem(2, 3, BLOCK), variant="roadmap-only")
     assert proposed.summary().startswith("complete, 5 legs proposed and not verified; 1 rounds")
+
+
+def test_another_format_is_refused_although_all_its_parts_are_there(path):
+    path.write_text(json.dumps({**json.loads(made(True).to_json()), "format": "chronoforest-plan/9"}))
+    with pytest.raises(BadResult, match="it has format 'chronoforest-plan/9'"):
+        load_result(path)
+
+
+def test_a_plan_that_json_cannot_hold_is_not_written():
+    with pytest.raises(ValueError, match="JSON"):
+        replace(made(True), seconds=float("nan")).to_json()

@@ -1,13 +1,15 @@
 """Plans over the roadmap on fakes: an open square and one with a block in it, no torch weights."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from fakes import BLOCK, SIDE, FakeModels, SquareDensity, StraightSampler, make_planner, scattered_problem
 
 from chronoforest.planning.planner import MaxRounds, Planner
-from chronoforest.planning.roadmap_search import MOST_REFUTED, SAMPLES, RoadmapSearch
+from chronoforest.planning.roadmap_search import HOPE, MOST_REFUTED, SAMPLES, RoadmapSearch, _padded
 from chronoforest.planning.variants import PlannerParams
-from chronoforest.types import Problem
+from chronoforest.types import Pair, Problem, WorldParams
 
 ACROSS = Problem(starts=[[3.0, 10.0]], goals=[[17.0, 10.0]])
 SIZES = [(1, 0), (1, 3), (2, 2)]
@@ -130,3 +132,119 @@ def test_snapshots_show_the_first_plan_at_once():
     assert all(len(snapshot.paths) == 1 for snapshot in seen)
     assert not seen[0].trees
     assert seen[-1].trees
+
+
+def begun(planner, problem, variant="verified"):
+    return RoadmapSearch(planner.prepared(variant), problem, None, None, 0)
+
+
+def test_the_observer_sees_every_round_with_the_problem():
+    seen = []
+    result = make_planner(BLOCK).plan(
+        ACROSS, variant="verified", on_round=lambda stats, problem: seen.append((stats, problem))
+    )
+    assert [stats for stats, _ in seen] == list(result.rounds)
+    assert len(seen) > 1
+    assert all(problem is ACROSS for _, problem in seen)
+
+
+def test_a_given_order_is_kept_although_another_is_shorter():
+    problem = scattered_problem(1, 2)
+    (best,) = make_planner().plan(problem, variant="verified").routes
+    other = [best.order[0], best.order[2], best.order[1], best.order[3]]
+    for variant in ("verified", "online"):
+        assert make_planner().plan(problem, variant=variant, order=[other]).routes[0].order == other
+
+
+def test_shortened_ways_cost_their_length_and_others_what_one_may_hope():
+    search = begun(make_planner(BLOCK), scattered_problem(1, 3, BLOCK))
+    ways = search.joined.ways()
+    cost = search._expected(ways)
+    lengths = {leg: search.pace * way.bridge.length for leg, way in search.found.items()}
+    usual = np.median([steps / ways.cost[leg.source, leg.target] for leg, steps in lengths.items()])
+    for (row, column), steps in np.ndenumerate(cost):
+        leg = Pair(row, column)
+        expected = lengths.get(leg, HOPE * usual * ways.cost[row, column] if row != column else 0.0)
+        assert steps == pytest.approx(expected)
+    assert len(lengths) < cost.size - len(cost)
+    search.found = {}
+    np.testing.assert_allclose(search._expected(ways), ways.cost)
+
+
+def test_every_leg_of_the_first_route_was_shortened_before_it_was_chosen():
+    search = begun(make_planner(BLOCK), scattered_problem(2, 3, BLOCK))
+    assert all(leg in search.found for leg in search.route.legs)
+    assert search.route == search.solver(search.cost, search.problem, None)
+
+
+def test_the_way_back_is_known_too_where_it_is_the_same():
+    search = begun(make_planner(BLOCK), ACROSS)
+    there, back = search.found[Pair(0, 1)], search.found[Pair(1, 0)]
+    np.testing.assert_array_equal(back.bridge.path, there.bridge.path[::-1])
+    for one, other in zip(there.pieces, back.pieces, strict=True):
+        np.testing.assert_array_equal(one, other[::-1])
+    models = FakeModels(density=SquareDensity(BLOCK))
+    directed = Planner(models, PlannerParams(world=WorldParams(is_reversible=False)), "one-way")
+    assert set(begun(directed, ACROSS).found) == {Pair(0, 1)}
+
+
+def test_without_verification_the_denoiser_is_never_asked():
+    planner = make_planner(BLOCK)
+    result = planner.plan(scattered_problem(1, 3, BLOCK), variant="roadmap-only")
+    assert (result.num_rounds, result.num_expanded) == (1, 0)
+    assert evidence(result) == ["proposed"] * 4
+    assert not planner.models.sampler.queries
+    assert not result.trees
+
+
+def test_a_plan_states_costs_and_proves_nothing():
+    search = begun(make_planner(BLOCK), ACROSS)
+    search.run(MaxRounds(9))
+    result = search.result("fake", "verified", 0)
+    assert result.routes[0].legs[0].cost == pytest.approx(search.pace * result.length)
+    assert result.rounds[-1].route_cost == pytest.approx(search.pace * result.length)
+    assert not result.certificate.premises_hold
+    assert not result.certificate.is_exact
+    assert result.meetings.shape == (0, 2)
+    assert sum(len(tree.segments) for tree in result.trees) == result.rounds[1].num_expanded
+
+
+def test_segments_of_different_lengths_stay_at_their_end_in_a_picture():
+    short, long = np.arange(4.0).reshape(2, 2), np.arange(8.0).reshape(4, 2)
+    padded = _padded([short, long])
+    np.testing.assert_array_equal(padded[0], [[0.0, 1.0], [2.0, 3.0], [2.0, 3.0], [2.0, 3.0]])
+    np.testing.assert_array_equal(padded[1], long)
+
+
+def test_a_round_asks_as_often_as_its_least_tried_leg_needs():
+    planner = make_planner()
+    search = begun(planner, scattered_problem(1, 1))
+    planner.models.sampler.queries.clear()
+    first, second = search.route.legs
+    search.num_tries[first] = 1
+    num_pieces = sum(len(search.found[leg].pieces) for leg in (first, second))
+    search._verify((first, second))
+    assert len(planner.models.sampler.queries[0]) == SAMPLES[0] * num_pieces
+
+
+def test_after_a_refusal_only_verified_ways_are_kept():
+    search = begun(make_planner(), scattered_problem(1, 2))
+    first, second, third = search.route.legs
+    search.found[first] = replace(search.found[first], pieces=())
+    search.found[second] = replace(search.found[second], pieces=())
+    search._forget(second)
+    assert set(search.found) == {first}
+    assert third not in search.found
+
+
+def test_hops_along_a_refuted_piece_get_dearer():
+    search = begun(make_planner(BLOCK), ACROSS)
+    before = search.joined.hops.steps.copy()
+    piece = search.found[Pair(0, 1)].pieces[0]
+    search._refute(Pair(0, 1))
+    is_dearer = search.joined.hops.steps > before
+    room = 2.0 * PlannerParams().assembly.keep_margin
+    along = search.joined.hops_along(piece, room)
+    assert is_dearer[along].all()
+    assert 0 < is_dearer.sum() < len(before)
+    assert search.num_refuted[Pair(0, 1)] == 1
