@@ -22,6 +22,7 @@ from chronoforest.search.memory import ForestMemory
 from chronoforest.types import (
     Certificate,
     FloatArray,
+    JointRoute,
     Leg,
     LegEvidence,
     Pair,
@@ -90,7 +91,7 @@ class RoadmapSearch:
         self.num_refuted: Counter[Pair] = Counter()
         self.num_asked = 0
         self.rounds: list[RoundStats] = []
-        self._propose()
+        self.route = self._propose(None)
         is_connected = np.isfinite(self.route.cost(self.cost))
         self.trees = None if is_connected else ClosedLoop(prepared, problem, order, memory, seed)
 
@@ -116,19 +117,17 @@ class RoadmapSearch:
                 return
             self._verify(asked)
 
-    def _propose(self) -> None:
+    def _propose(self, route: JointRoute | None) -> JointRoute:
         """The best route when the ways that it uses cost what they come out at, the others what one may hope.
 
-        A way is shortened only when a route wants it.
+        A way is shortened only when a route wants it. route: the one so far, which wins ties.
         """
         ways = self.joined.ways()
         while True:
             self.cost = self._expected(ways)
-            self.route = self.solver(self.cost, self.problem, getattr(self, "route", None))
-            fresh = [leg for leg in self.route.legs if leg not in self.found]
-            proposed = [self._shortened(leg, ways) for leg in fresh]
-            if not any(proposed):
-                return
+            route = self.solver(self.cost, self.problem, route)
+            if not any([self._shortened(leg, ways) for leg in route.legs if leg not in self.found]):
+                return route
 
     def _expected(self, ways: Ways) -> FloatArray:
         """[A, A] steps: a shortened way takes its length at the usual pace, others are hoped to do so."""
@@ -180,7 +179,7 @@ class RoadmapSearch:
         for leg in refuted:
             self._refute(leg)
         if refuted:
-            self._propose()
+            self.route = self._propose(self.route)
 
     def _take_in(self, leg: Pair, verdicts: Sequence[Verdict]) -> None:
         way = self.found[leg]
