@@ -126,7 +126,8 @@ class RoadmapSearch:
         while True:
             self.cost = self._expected(ways)
             route = self.solver(self.cost, self.problem, route)
-            if not any([self._shortened(leg, ways) for leg in route.legs if leg not in self.found]):
+            shortened = [self._shortened(leg, ways) for leg in route.legs if leg not in self.found]
+            if not any(shortened):
                 return route
 
     def _expected(self, ways: Ways) -> FloatArray:
