@@ -295,6 +295,8 @@ def test_the_summary_tells_counts_lengths_and_what_is_only_proposed():
     assert first.startswith(f"complete; {result.num_rounds} rounds, {result.num_expanded} expansions, ")
     assert orders == [f"  {' → '.join(route.order)}  {route.length:.1f} units" for route in result.routes]
     assert last == f"  {result.length:.1f} units in all, {100 * result.saved:.1f} % cut by post-processing"
+    longer = replace(result, routes=tuple(replace(route, raw_length=1.0) for route in result.routes))
+    assert longer.summary().endswith(f"{50 * result.length - 100:.1f} % longer than found, to keep room")
     proposed = make_planner(BLOCK).plan(scattered_problem(2, 3, BLOCK), variant="roadmap-only")
     assert proposed.summary().startswith("complete, 5 legs proposed and not verified; 1 rounds")
 

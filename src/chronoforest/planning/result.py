@@ -71,7 +71,9 @@ class PlanResult:
         state += f", {num_proposed} legs proposed and not verified" if num_proposed else ""
         lines = [f"{state}; {self.num_rounds} rounds, {self.num_expanded} expansions, {self.seconds:.1f} s"]
         lines += [f"  {' → '.join(route.order)}  {route.length:.1f} units" for route in self.routes]
-        lines.append(f"  {self.length:.1f} units in all, {100 * self.saved:.1f} % cut by post-processing")
+        is_cut = self.saved >= 0
+        change = "cut by post-processing" if is_cut else "longer than found, to keep room"
+        lines.append(f"  {self.length:.1f} units in all, {100 * abs(self.saved):.1f} % {change}")
         return "\n".join(lines)
 
     def to_json(self) -> str:
