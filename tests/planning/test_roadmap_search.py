@@ -1,6 +1,7 @@
 """Plans over the roadmap on fakes: an open square and one with a block in it, no torch weights."""
 
 from dataclasses import replace
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from fakes import BLOCK, SIDE, FakeModels, SquareDensity, StraightSampler, make_
 from chronoforest.planning.planner import MaxRounds, Planner
 from chronoforest.planning.roadmap_search import HOPE, MOST_REFUTED, SAMPLES, RoadmapSearch, _padded
 from chronoforest.planning.variants import PlannerParams
-from chronoforest.types import Pair, Problem, WorldParams
+from chronoforest.types import JointRoute, Pair, Problem, WorldParams
 
 ACROSS = Problem(starts=[[3.0, 10.0]], goals=[[17.0, 10.0]])
 SIZES = [(1, 0), (1, 3), (2, 2)]
@@ -203,6 +204,8 @@ def test_a_plan_states_costs_and_proves_nothing():
     result = search.result("fake", "verified", 0)
     assert result.routes[0].legs[0].cost == pytest.approx(search.pace * result.length)
     assert result.rounds[-1].route_cost == pytest.approx(search.pace * result.length)
+    assert result.routes[0].legs[0].gap == 0.0
+    assert search.num_tries[Pair(0, 1)] == 0
     assert not result.certificate.premises_hold
     assert not result.certificate.is_exact
     assert result.meetings.shape == (0, 2)
@@ -248,3 +251,13 @@ def test_hops_along_a_refuted_piece_get_dearer():
     assert is_dearer[along].all()
     assert 0 < is_dearer.sum() < len(before)
     assert search.num_refuted[Pair(0, 1)] == 1
+    assert not search.found
+
+
+def test_the_margin_is_what_the_second_best_order_costs_more():
+    search = begun(make_planner(BLOCK), scattered_problem(1, 3, BLOCK))
+    costs = sorted(
+        JointRoute(((0, *middle, 4),)).cost(search.cost)
+        for middle in permutations(search.problem.waypoint_indices)
+    )
+    assert search._certificate().margin == pytest.approx(costs[1] - costs[0])

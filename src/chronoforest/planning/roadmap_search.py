@@ -133,15 +133,10 @@ class RoadmapSearch:
     def _expected(self, ways: Ways) -> FloatArray:
         """[A, A] steps: a shortened way takes its length at the usual pace, others are hoped to do so."""
         known = {leg: self.pace * way.bridge.length for leg, way in self.found.items()}
-        ratios = [
-            steps / ways.cost[leg.source, leg.target]
-            for leg, steps in known.items()
-            if np.isfinite(ways.cost[leg.source, leg.target])
-        ]
+        ratios = [steps / ways.cost[leg.source, leg.target] for leg, steps in known.items()]
         cost = ways.cost * (HOPE * float(np.median(ratios)) if ratios else 1.0)
         for leg, steps in known.items():
             cost[leg.source, leg.target] = steps
-        np.fill_diagonal(cost, 0.0)
         return cost
 
     def _shortened(self, leg: Pair, ways: Ways) -> bool:
