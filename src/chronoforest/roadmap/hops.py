@@ -80,8 +80,7 @@ def price(lines: Lines, pace: float, calibration: Calibration) -> Hops:
     """Hops at the usual pace, and dearer only as far as the distance says so beyond its own error.
 
     Never cheaper: a chain collects what the distance states too low, by noise or because recordings were
-    lucky there. Against the shortest ways on the maps that ship, costs of this price scatter by 2 to 4 %,
-    those of the learned steps by 2 to 10 %.
+    lucky there.
     """
     return Hops(
         lines.source,

@@ -12,7 +12,7 @@ from chronoforest.roadmap.hops import Ground
 from chronoforest.types import BoolArray, FloatArray, IntArray, Query, Sampler, path_length
 
 NUM_STEPS = 8
-"""Denoising steps; on giant 20 verify no more, and 4 a piece in a hundred less."""
+"""Denoising steps: a verdict needs a segment that arrives, not a beautiful one."""
 
 NUM_PROBES = 16
 """Places from which the usual reach of a segment is measured."""
