@@ -35,7 +35,7 @@ def changed(planner: PresetPlanner, change: str) -> PresetPlanner:
         other.models = replace(models, calibration=with_value(models.calibration, rest, value))
     elif part == "sampler":
         old = models.sampler
-        sampler = SegmentSampler(old.net, old.distance, with_value(old.params, rest, value), old.device)
+        sampler = SegmentSampler(old.teacher, old.distance, with_value(old.params, rest, value), old.device)
         other.models = replace(models, sampler=sampler)
     else:
         other.params = with_value(planner.params, path, value)

@@ -28,6 +28,7 @@ PARAMS = ModelParams(
     window=WINDOW,
     denoiser=DENOISER,
     denoiser_training=TRAINING,
+    student_training=TRAINING,
     distance=DISTANCE,
     goals=GoalParams(),
     distance_training=replace(TRAINING, average_rate=0.02),

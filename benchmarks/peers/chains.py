@@ -36,7 +36,7 @@ class JointSampler:
     """
 
     def __init__(self, sampler: SegmentSampler) -> None:
-        self.sampler = sampler
+        self.sampler = sampler.in_full()
         self.horizon = sampler.horizon
 
     def __call__(

@@ -39,4 +39,4 @@ def test_a_sampler_visits_falling_levels_from_the_noisiest_to_the_clean_one(num_
     levels = schedule.sampling_levels(num_steps)
     assert len(levels) == num_steps + 1
     assert (levels[0], levels[-1]) == (schedule.NUM_LEVELS, 0)
-    assert levels == sorted(set(levels), reverse=True)
+    assert list(levels) == sorted(set(levels), reverse=True)

@@ -46,6 +46,7 @@ VERBS: dict[str, Verb] = {
     "train density": Verb("chronoforest.cli.train:density", "tabulate where the recordings went"),
     "train distance": Verb("chronoforest.cli.train:distance", "learn the temporal distance"),
     "train denoiser": Verb("chronoforest.cli.train:denoiser", "learn to generate segments"),
+    "train student": Verb("chronoforest.cli.train:student", "distil the denoiser to few steps"),
     "train tracker": Verb("chronoforest.cli.train:tracker", "learn to follow a path"),
     "plan": Verb("chronoforest.cli.plan:plan", "plan routes for any starts, goals and waypoints"),
     "run": Verb("chronoforest.cli.run:run", "plan an official task, walk it and draw it"),

@@ -26,14 +26,19 @@ def denoiser(options: Options) -> None:
     _train(options, "denoiser")
 
 
+def student(options: Options) -> None:
+    """Distil the denoiser of the same folder to few steps; needs no recordings."""
+    _train(options, "student")
+
+
 def tracker(options: Options) -> None:
     """Train the tracker."""
     _train(options, "tracker")
 
 
 def everything(options: Options) -> None:
-    """Train density, distance, denoiser and tracker, in this order."""
-    _train(options, "density", "distance", "denoiser", "tracker")
+    """Train density, distance, denoiser, tracker and student, in this order."""
+    _train(options, "density", "distance", "denoiser", "tracker", "student")
 
 
 def _train(options: TrainOptions, *kinds: str) -> None:
@@ -46,5 +51,5 @@ def _train(options: TrainOptions, *kinds: str) -> None:
             shown = ", ".join(f"{name} {value:.4g}" for name, value in model.figures.items())
             print(f"{model.path}: {shown}", flush=True)
             done.append(model.kind)
-    if len(done) < len(kinds):
+    if "tracker" in kinds and "tracker" not in done:
         print("the recordings have no actions: no tracker is trained; plans can be made but not walked")

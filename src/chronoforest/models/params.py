@@ -20,6 +20,7 @@ from chronoforest.types import WorldParams
 DISTANCE_RECIPES = ("own", "paper")
 
 DENOISER_TRAINING = TrainParams(40_000, 2048, 1e-3, average_rate=0.001)
+STUDENT_TRAINING = TrainParams(6000, 2048, 1e-3, average_rate=0.003)
 DISTANCE_TRAINING = TrainParams(100_000, 1024, 5e-4, average_rate=0.02)
 TRACKER_TRAINING = TrainParams(30_000, 2048, 3e-4, average_rate=0.005)
 
@@ -32,6 +33,7 @@ class ModelParams:
     denoiser: DenoiserParams = field(default_factory=DenoiserParams)
     level_mix: LevelMix = field(default_factory=LevelMix)
     denoiser_training: TrainParams = DENOISER_TRAINING
+    student_training: TrainParams = STUDENT_TRAINING
     distance: DistanceParams = field(default_factory=DistanceParams)
     goals: GoalParams = field(default_factory=GoalParams)
     distance_training: TrainParams = DISTANCE_TRAINING
@@ -65,6 +67,7 @@ class ModelParams:
         return replace(
             self,
             denoiser_training=replace(self.denoiser_training, **asked),  # type: ignore[arg-type]
+            student_training=replace(self.student_training, **asked),  # type: ignore[arg-type]
             distance_training=replace(self.distance_training, **asked),  # type: ignore[arg-type]
             tracker_training=replace(self.tracker_training, **asked),  # type: ignore[arg-type]
         )

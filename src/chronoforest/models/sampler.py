@@ -31,10 +31,25 @@ class SamplerParams:
         require_within(self, 0, 1, "randomness")
 
 
+@dataclass(frozen=True)
+class Student:
+    """A network distilled to denoise in few steps; levels: the noise levels it visits, from all noise to
+    none."""
+
+    net: Denoiser
+    levels: tuple[int, ...]
+
+    @property
+    def num_steps(self) -> int:
+        """Denoising steps it takes."""
+        return len(self.levels) - 1
+
+
 class SegmentSampler:
     """The planner's `Sampler`: one batched call for all leaves, each row with its own target.
 
-    Without a distance only unguided rows can be sampled.
+    Without a distance only unguided rows can be sampled. Where there is a student and its steps are allowed,
+    it denoises instead of the network.
     """
 
     def __init__(
@@ -43,7 +58,12 @@ class SegmentSampler:
         distance: TemporalDistance | None,
         params: SamplerParams,
         device: torch.device | str = "cpu",
+        student: Student | None = None,
     ) -> None:
+        self.teacher, self.student = net, student
+        self.levels = schedule.sampling_levels(params.num_steps)
+        if student is not None and params.num_steps >= student.num_steps:
+            net, self.levels = student.net, student.levels
         self.net = net.to(device).eval().requires_grad_(False)
         self.scaling = self.net.scaling
         self.distance = distance
@@ -56,13 +76,18 @@ class SegmentSampler:
 
     def guided_by(self, **changes: Any) -> SegmentSampler:
         """The same sampler with other guidance parameters."""
-        params = replace(self.params, guidance=replace(self.params.guidance, **changes))
-        return SegmentSampler(self.net, self.distance, params, self.device)
+        return self._with(replace(self.params, guidance=replace(self.params.guidance, **changes)))
 
     def in_steps(self, num_steps: int) -> SegmentSampler:
         """The same sampler with so many denoising steps, or as many as it takes now if that is less."""
-        params = replace(self.params, num_steps=min(num_steps, self.params.num_steps))
-        return SegmentSampler(self.net, self.distance, params, self.device)
+        return self._with(replace(self.params, num_steps=min(num_steps, self.params.num_steps)))
+
+    def in_full(self) -> SegmentSampler:
+        """The same sampler without its student."""
+        return SegmentSampler(self.teacher, self.distance, self.params, self.device)
+
+    def _with(self, params: SamplerParams) -> SegmentSampler:
+        return SegmentSampler(self.teacher, self.distance, params, self.device, self.student)
 
     def __call__(self, query: Query, rng: np.random.Generator) -> FloatArray:
         """[n, horizon + 1, 2] world units, outward from the boundary."""
@@ -91,7 +116,7 @@ class SegmentSampler:
     ) -> torch.Tensor:
         """From noise [n, horizon, d] to windows [n, horizon + 1, d] in world units."""
         with torch.no_grad():
-            for level, next_level in pairwise(schedule.sampling_levels(self.params.num_steps)):
+            for level, next_level in pairwise(self.levels):
                 frames = self._step(frames, rows, level, next_level, rng)
         return torch.cat([rows.boundary[:, None], self.scaling.restore(frames)], dim=1)
 

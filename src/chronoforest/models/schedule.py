@@ -19,9 +19,9 @@ def signal_to_noise(signal: torch.Tensor) -> torch.Tensor:
     return signal / (1.0 - signal).clamp_min(1e-8)
 
 
-def sampling_levels(num_steps: int) -> list[int]:
+def sampling_levels(num_steps: int) -> tuple[int, ...]:
     """Levels visited by a sampler, from NUM_LEVELS down to 0: num_steps + 1 of them."""
-    return [round(level) for level in torch.linspace(NUM_LEVELS, 0, num_steps + 1).tolist()]
+    return tuple(round(level) for level in torch.linspace(NUM_LEVELS, 0, num_steps + 1).tolist())
 
 
 def add_noise(clean: torch.Tensor, levels: torch.Tensor, signal: torch.Tensor) -> torch.Tensor:

@@ -1,7 +1,8 @@
-"""The four files of a preset's weights: what is written for each model, and how it is put together again."""
+"""The files of a preset's weights: what is written for each model, and how it is put together again."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -18,13 +19,17 @@ from chronoforest.models import checkpoint
 from chronoforest.models.denoiser import FRAME_DIM, Denoiser, DenoiserParams
 from chronoforest.models.density import GridDensity
 from chronoforest.models.distance import STATE_DIM, DistanceParams, TemporalDistance, ValueNet
-from chronoforest.models.sampler import SamplerParams, SegmentSampler
+from chronoforest.models.sampler import SamplerParams, SegmentSampler, Student
 from chronoforest.models.tracking.kinds import get_tracker
 from chronoforest.models.tracking.regression import SubgoalTracker, TrackerParams
 from chronoforest.typed import from_plain
 from chronoforest.types import Calibration, Support
 
+log = logging.getLogger(__name__)
+
 KINDS = ("density", "distance", "denoiser", "tracker")
+STUDENT = "student"
+"""What a folder of weights holds, and what it may hold besides."""
 
 OLD_NAMES = {"averages_luck": "has_action_values", "acts_by_moving": "has_moves_for_actions"}
 """What cards of earlier versions call parameters, and their names now."""
@@ -134,13 +139,14 @@ def load_models(
     tracker: str = "tracker",
     distance: str = "distance",
 ) -> Models:
-    """All four models of a preset, each checked to belong to it; tracker, distance: their files without the
-    ending."""
+    """All models of a preset, each checked to belong to it; tracker, distance: their files without the
+    ending. A folder may have no student."""
     density = Stored.read(folder, "density", preset=preset)
     measure, fitted = load_distance(folder, device, distance, preset)
-    denoiser = Stored.read(folder, "denoiser", preset=preset).filled(_denoiser)
+    denoiser = Stored.read(folder, "denoiser", preset=preset)
+    student = _load_student(folder, preset, denoiser)
     return Models(
-        sampler=SegmentSampler(denoiser, measure, sampler, device),
+        sampler=SegmentSampler(denoiser.filled(make_denoiser), measure, sampler, device, student),
         distance=measure,
         calibration=fitted,
         density=_density(density),
@@ -196,13 +202,30 @@ def _value_net(stored: Stored) -> ValueNet:
     return ValueNet(from_plain(DistanceParams, settings), Scaling.unit(STATE_DIM), is_directed)
 
 
-def _denoiser(stored: Stored) -> Denoiser:
+def make_denoiser(stored: Stored) -> Denoiser:
+    """The network that a card describes, without its weights."""
     params = from_plain(DenoiserParams, stored.settings(DenoiserParams))
     num_heads = stored.card["params"].get("num_heads", params.num_heads)
     if num_heads != params.num_heads:
         raise InvalidParameter(f"width {params.width} has {params.num_heads} heads now, it has {num_heads}")
     window = from_plain(WindowParams, stored.settings(WindowParams, "window"))
     return Denoiser(params, window, Scaling.unit(FRAME_DIM))
+
+
+def _load_student(folder: Path, preset: str, teacher: Stored) -> Student | None:
+    """The student of a folder, if it has one that was distilled from this teacher."""
+    if not model_path(folder, "student").is_file():
+        return None
+    stored = Stored.read(folder, "student", preset=preset)
+    if stored.card.get("teacher") != checkpoint.content_hash(teacher.tensors):
+        log.warning(
+            "%s was distilled from another denoiser and is not used; `chronoforest train student` helps",
+            stored.path,
+        )
+        return None
+    net = stored.filled(make_denoiser)
+    with reading(stored.path, "a student", BadCheckpoint):
+        return Student(net, tuple(int(level) for level in stored.card["levels"]))
 
 
 def load_tracker(folder: Path, file: str = "tracker", preset: str | None = None) -> SubgoalTracker:

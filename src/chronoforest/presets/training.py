@@ -12,8 +12,9 @@ import torch
 from chronoforest.data.episodes import load_split
 from chronoforest.models.cards import write_card
 from chronoforest.models.fit import FITS
+from chronoforest.models.fit_student import fit_student_model
 from chronoforest.models.runs import Figures, Recordings, TrainingRun
-from chronoforest.models.store import KINDS, distance_file, model_path
+from chronoforest.models.store import KINDS, STUDENT, distance_file, model_path
 from chronoforest.models.train import Progress, pick_device
 from chronoforest.presets.named import RUNS, Preset, get_preset
 from chronoforest.presets.options import TrainOptions
@@ -30,20 +31,21 @@ class TrainedModel:
 
 def train_preset(
     options: TrainOptions,
-    kinds: Sequence[str] = KINDS,
+    kinds: Sequence[str] = (*KINDS, STUDENT),
     on_progress: Callable[[str, Progress], None] | None = None,
 ) -> Iterator[TrainedModel]:
     """Learn models of a preset one after the other; yields each when it is written, with a new card.
 
-    Of several kinds the tracker is left out where no actions were recorded. Every model is saved while it
-    trains; stopped, the same options with `resume` go on. on_progress: called with a kind and its progress
-    about once a second.
+    Of several kinds the tracker is left out where no actions were recorded, and the student of quick models,
+    which are quick without. A student alone learns from the finished denoiser, without recordings. Every
+    model is saved while it trains; stopped, the same options with `resume` go on. on_progress: called with a
+    kind and its progress about once a second.
     """
     preset = get_preset(options.preset)
     device = pick_device(options.device)
     if options.quick:
         torch.set_num_threads(1)  # small products gain little from two, and two on busy cores are far slower
-    recordings = Recordings(*load_split(_dataset(options, preset)))
+    recordings = Recordings(*load_split(_dataset(options, preset))) if set(kinds) != {STUDENT} else None
     models = preset.models.quick() if options.quick else preset.models
     if options.tracker is not None:
         models = models.with_tracker(options.tracker)
@@ -51,7 +53,7 @@ def train_preset(
         num_steps=options.steps, batch=options.batch, learning_rate=options.learning_rate
     )
     for kind in kinds:
-        if kind == "tracker" and len(kinds) > 1 and not recordings.train.has_actions:
+        if len(kinds) > 1 and _is_left_out(kind, recordings, options):
             continue
         run = TrainingRun(
             options.out or RUNS / preset.name,
@@ -65,9 +67,19 @@ def train_preset(
             options.seed,
             options.checkpoint_seconds,
         )
-        figures = FITS[kind](recordings, params, run)
+        if kind == STUDENT or recordings is None:
+            figures = fit_student_model(params, run)
+        else:
+            figures = FITS[kind](recordings, params, run)
         write_card(run.folder)
         yield TrainedModel(kind, model_path(run.folder, run.file(kind)), figures)
+
+
+def _is_left_out(kind: str, recordings: Recordings | None, options: TrainOptions) -> bool:
+    """Whether a model is left out where several are trained."""
+    if kind == STUDENT:
+        return options.quick
+    return kind == "tracker" and recordings is not None and not recordings.train.has_actions
 
 
 def _dataset(options: TrainOptions, preset: Preset) -> Path:
