@@ -74,6 +74,7 @@ class StraightSampler:
     shortest: float = 2.4
     longest: float = 4.8
     guidance: dict = field(default_factory=dict)
+    denoising: dict = field(default_factory=dict)
     queries: list = field(default_factory=list)
 
     def guided_by(self, **changes):
@@ -81,6 +82,9 @@ class StraightSampler:
 
     def in_steps(self, num_steps):
         return self
+
+    def denoising_by(self, **changes):
+        return replace(self, denoising=self.denoising | changes)
 
     def __call__(self, query, rng):
         self.queries.append(query)

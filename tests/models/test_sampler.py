@@ -164,7 +164,10 @@ def test_an_empty_query_gives_no_segments():
     assert sampled(make_sampler(), query(count=0)).shape == (0, WINDOW.horizon + 1, 2)
 
 
-@pytest.mark.parametrize("broken", [{"num_steps": 0}, {"num_steps": 1001}, {"randomness": 1.5}])
+@pytest.mark.parametrize(
+    "broken",
+    [{"num_steps": 0}, {"num_steps": 1001}, {"randomness": 1.5}, {"token_lag": -1}, {"stabilisation": 1001}],
+)
 def test_parameters_out_of_range_are_refused(broken):
     with pytest.raises(InvalidParameter, match="got"):
         SamplerParams(**broken)
@@ -188,3 +191,60 @@ def test_the_network_is_told_that_the_boundary_is_clean_and_the_rest_is_not(is_i
         assert (levels[:, clean] == 0).all()
         assert (levels[:, noisy] > 0).all()
         torch.testing.assert_close(tokens[:, clean].reshape(len(asked), -1, 2)[:, 0], boundary)
+
+
+def test_tokens_that_lag_are_noisier_and_end_as_clean_as_the_others():
+    seen = []
+
+    class Watched(Ideal):
+        def forward(self, tokens, levels):
+            seen.append(levels[0].tolist())
+            return super().forward(tokens, levels)
+
+    segments = sampled(SegmentSampler(Watched(), Homing(), SamplerParams(num_steps=4, token_lag=1)), query())
+    assert seen == [[0, 1000, 1000], [0, 750, 1000], [0, 500, 750], [0, 250, 500], [0, 0, 250]]
+    assert np.isfinite(segments).all()
+
+
+@pytest.mark.parametrize("is_incoming", [False, True])
+def test_a_token_that_is_done_stays_while_the_others_go_on(is_incoming):
+    """The perfect denoiser of independent frames: what lags cannot change what does not."""
+    asked = query(is_incoming=is_incoming, guidance=0.0)
+    together, apart = (
+        sampled(SegmentSampler(Ideal(), None, SamplerParams(num_steps=4, token_lag=lag)), asked)
+        for lag in (0, 2)
+    )
+    np.testing.assert_allclose(apart, together, atol=1e-5)
+
+
+def test_clean_tokens_are_said_to_be_at_the_stabilisation_level_and_scaled_to_it():
+    seen = []
+
+    class Watched(Ideal):
+        def forward(self, tokens, levels):
+            seen.append((tokens[:, 0].clone(), levels[0].tolist()))
+            return super().forward(tokens, levels)
+
+    asked = query()
+    params = SamplerParams(num_steps=3, token_lag=1, stabilisation=10)
+    sampled(SegmentSampler(Watched(), Homing(), params), asked)
+    boundary = SCALING.normalise(torch.as_tensor(asked.boundary, dtype=torch.float32))
+    for tokens, levels in seen:
+        assert levels[0] == 10
+        assert 0 not in levels
+        scaled = schedule.signal_table()[10].sqrt() * boundary
+        torch.testing.assert_close(tokens.reshape(len(asked), -1, 2)[:, 0], scaled)
+    assert seen[-1][1] == [10, 10, 333]
+
+
+def test_without_strength_nobody_is_guided():
+    unguided = make_sampler(distance=None).guided_by(strength=0.0)
+    free = sampled(make_sampler(), query(guidance=0.0))
+    np.testing.assert_array_equal(sampled(unguided, query(guidance=4.0)), free)
+
+
+def test_other_parameters_leave_the_rest_as_it_was():
+    sampler = make_sampler().guided_by(spread="sparse").denoising_by(randomness=0.1, token_lag=1)
+    assert (sampler.params.guidance.spread, sampler.params.randomness) == ("sparse", 0.1)
+    assert sampler.in_steps(3).params == SamplerParams(3, 0.1, 1, 0, sampler.params.guidance)
+    assert sampler.in_steps(99).params.num_steps == PARAMS.num_steps

@@ -40,3 +40,18 @@ def test_a_sampler_visits_falling_levels_from_the_noisiest_to_the_clean_one(num_
     assert len(levels) == num_steps + 1
     assert (levels[0], levels[-1]) == (schedule.NUM_LEVELS, 0)
     assert list(levels) == sorted(set(levels), reverse=True)
+
+
+def test_without_a_lag_all_tokens_are_lowered_together():
+    levels = [1000, 600, 100, 0]
+    assert schedule.token_levels(levels, num_tokens=3).T.tolist() == [levels] * 3
+
+
+@pytest.mark.parametrize("lag", [1, 2])
+def test_with_a_lag_every_token_goes_the_same_way_later_than_the_one_before_it(lag):
+    levels = schedule.sampling_levels(10)
+    table = schedule.token_levels(levels, num_tokens=4, lag=lag)
+    for token, column in enumerate(table.T.tolist()):
+        late = [schedule.NUM_LEVELS] * (lag * token)
+        early = [0] * (lag * (3 - token))
+        assert column == [*late, *levels, *early]

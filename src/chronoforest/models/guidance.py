@@ -7,7 +7,7 @@ from typing import Literal
 
 import torch
 
-from chronoforest.errors import InvalidParameter, require_positive
+from chronoforest.errors import InvalidParameter, require_at_least, require_positive
 
 ANCHOR_WEIGHT = 0.1
 """Of U_anchor against U_goal."""
@@ -23,12 +23,14 @@ class GuidanceParams:
     reliable: beyond this many steps the target is approached in a straight line instead of along −∇d.
     spread: `ramp` moves every frame, 0 at the boundary and 1 at the tail; `sparse` moves the tail alone, as
     the paper writes it. inject: `clean` corrects x̂_0; `noisy` sends the score's gradient through the network.
+    strength: times the scale that a query asks for; 0 samples without guidance, whoever asks.
     rdf_radius, softness: σ and ε of U_rdf, world units.
     """
 
     reliable: float = 200.0
     spread: Literal["ramp", "sparse"] = "ramp"
     inject: Literal["clean", "noisy"] = "clean"
+    strength: float = 1.0
     rdf_radius: float = 2.0
     softness: float = 0.1
 
@@ -38,6 +40,7 @@ class GuidanceParams:
         if self.inject not in ("clean", "noisy"):
             raise InvalidParameter(f"inject must be 'clean' or 'noisy', got {self.inject!r}")
         require_positive(self, "rdf_radius", "softness")
+        require_at_least(self, 0, "strength")
 
     @property
     def rdf_weight(self) -> float:

@@ -1,4 +1,4 @@
-"""Guided sampling of segments: DDIM on all tokens together, corrected on x̂_0 at every step."""
+"""Guided sampling of segments: DDIM on tokens, together or one after another, corrected on x̂_0."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from chronoforest.errors import InvalidParameter, require_within
+from chronoforest.errors import InvalidParameter, require_at_least, require_within
 from chronoforest.models import guidance, schedule
 from chronoforest.models.captured import Captured
-from chronoforest.models.denoiser import Denoiser, mirror, to_tokens, to_window
+from chronoforest.models.denoiser import FRAMES_PER_TOKEN, Denoiser, mirror, num_tokens, to_tokens, to_window
 from chronoforest.models.distance import TemporalDistance
 from chronoforest.models.guidance import GuidanceParams
 from chronoforest.types import FloatArray, Query
@@ -20,15 +20,23 @@ from chronoforest.types import FloatArray, Query
 
 @dataclass(frozen=True)
 class SamplerParams:
-    """num_steps denoising steps; randomness is DDIM's η (0 is deterministic given the first noise)."""
+    """num_steps denoising steps; randomness is DDIM's η (0 is deterministic given the first noise).
+
+    token_lag: steps by which a token starts after the one nearer to the boundary, 0 for all together;
+    stabilisation: the noise level that clean tokens are said to have, 0 for none.
+    """
 
     num_steps: int = 20
     randomness: float = 0.0
+    token_lag: int = 0
+    stabilisation: int = 0
     guidance: GuidanceParams = field(default_factory=GuidanceParams)
 
     def __post_init__(self) -> None:
         require_within(self, 1, schedule.NUM_LEVELS, "num_steps")
         require_within(self, 0, 1, "randomness")
+        require_at_least(self, 0, "token_lag")
+        require_within(self, 0, schedule.NUM_LEVELS, "stabilisation")
 
 
 @dataclass(frozen=True)
@@ -71,6 +79,8 @@ class SegmentSampler:
         self.device = torch.device(device)
         self.horizon, self.stride = net.window.horizon, net.window.stride
         self.signal = schedule.signal_table(self.device)
+        num_generated = num_tokens(self.horizon) - 1
+        self._token_levels = schedule.token_levels(self.levels, num_generated, params.token_lag).to(device)
         is_captured = self.device.type == "cuda" and distance is not None
         self._loop = Captured(self._captured_loop) if is_captured else None
 
@@ -84,7 +94,11 @@ class SegmentSampler:
 
     def in_full(self) -> SegmentSampler:
         """The same sampler without its student."""
-        return SegmentSampler(self.teacher, self.distance, self.params, self.device)
+        return self.denoising_by()
+
+    def denoising_by(self, **changes: Any) -> SegmentSampler:
+        """The same sampler with other parameters, and without its student, who learned one setting."""
+        return SegmentSampler(self.teacher, self.distance, replace(self.params, **changes), self.device)
 
     def _with(self, params: SamplerParams) -> SegmentSampler:
         return SegmentSampler(self.teacher, self.distance, params, self.device, self.student)
@@ -107,7 +121,7 @@ class SegmentSampler:
             boundary=self._tensor(query.boundary),
             target=target,
             is_incoming=torch.as_tensor(query.is_incoming, device=self.device),
-            scale=self._tensor(query.guidance),
+            scale=self.params.guidance.strength * self._tensor(query.guidance),
             target_codes=target[:, :0] if self.distance is None else self.distance.place_codes(target),
         )
 
@@ -116,40 +130,57 @@ class SegmentSampler:
     ) -> torch.Tensor:
         """From noise [n, horizon, d] to windows [n, horizon + 1, d] in world units."""
         with torch.no_grad():
-            for level, next_level in pairwise(self.levels):
-                frames = self._step(frames, rows, level, next_level, rng)
+            for levels, next_levels in pairwise(self._token_levels):
+                frames = self._step(frames, rows, levels, next_levels, rng)
         return torch.cat([rows.boundary[:, None], self.scaling.restore(frames)], dim=1)
 
     def _captured_loop(self, noise: torch.Tensor, *rows: torch.Tensor) -> torch.Tensor:
         return self._denoise_fully(noise, _Rows(*rows))
 
     def _step(
-        self, frames: torch.Tensor, rows: _Rows, level: int, next_level: int, rng: np.random.Generator | None
+        self,
+        frames: torch.Tensor,
+        rows: _Rows,
+        levels: torch.Tensor,
+        next_levels: torch.Tensor,
+        rng: np.random.Generator | None,
     ) -> torch.Tensor:
-        signal, next_signal = self.signal[level], self.signal[next_level]
+        """One step of frames [n, horizon, d] from the levels of their tokens [t] to the next ones; tokens
+        whose level stays are left alone."""
+        signal, next_signal = self._frame_signal(levels), self._frame_signal(next_levels)
         if self.params.guidance.inject == "noisy":
-            frames = self._inject(frames, rows, level)
-            clean = self._denoise(frames, rows, level)
+            frames = self._inject(frames, rows, levels)
+            clean = self._denoise(frames, rows, levels)
         else:
-            clean = self._denoise(frames, rows, level)
+            clean = self._denoise(frames, rows, levels)
             clean = clean + self._correction(clean, rows, signal) / self.scaling.std
         noise = (frames - signal.sqrt() * clean) / (1.0 - signal).sqrt()
         fresh = (
             self.params.randomness
             * (((1.0 - next_signal) / (1.0 - signal)) * (1.0 - signal / next_signal)).clamp_min(0.0).sqrt()
         )
-        frames = next_signal.sqrt() * clean + (1.0 - next_signal - fresh.square()).clamp_min(0).sqrt() * noise
+        moved = next_signal.sqrt() * clean + (1.0 - next_signal - fresh.square()).clamp_min(0).sqrt() * noise
         if self.params.randomness > 0:
             assert rng is not None
-            frames = frames + fresh * self._tensor(rng.standard_normal(frames.shape))
-        return frames
+            moved = moved + fresh * self._tensor(rng.standard_normal(frames.shape))
+        return torch.where(signal == next_signal, frames, moved)
 
-    def _denoise(self, frames: torch.Tensor, rows: _Rows, level: int) -> torch.Tensor:
-        """x̂_0 of the generated frames [n, horizon, d], normalised."""
+    def _frame_signal(self, levels: torch.Tensor) -> torch.Tensor:
+        """ᾱ of every generated frame, [horizon, 1], from the levels of their tokens [t]."""
+        return self.signal[levels][:, None].expand(-1, FRAMES_PER_TOKEN).reshape(-1, 1)
+
+    def _denoise(self, frames: torch.Tensor, rows: _Rows, levels: torch.Tensor) -> torch.Tensor:
+        """x̂_0 of the generated frames [n, horizon, d], normalised.
+
+        Clean tokens are the boundary and those that are done: they are scaled to the level that they are
+        said to have, but get no noise.
+        """
         window = torch.cat([self.scaling.normalise(rows.boundary)[:, None], frames], dim=1)
         tokens = to_tokens(window)
-        levels = torch.full(tokens.shape[:2], level, device=self.device)
-        levels[:, 0] = 0
+        levels = torch.cat([torch.zeros_like(levels[:1]), levels]).expand(tokens.shape[:2])
+        is_clean, said = levels == 0, self.params.stabilisation
+        tokens = torch.where(is_clean[..., None], self.signal[said].sqrt() * tokens, tokens)
+        levels = levels.masked_fill(is_clean, said)
         flip = rows.is_incoming
         tokens = torch.where(flip[:, None, None], mirror(tokens), tokens)
         levels = torch.where(flip[:, None], levels.flip(1), levels)
@@ -179,12 +210,12 @@ class SegmentSampler:
         moved[guided] = guidance.step_size(signal) * step
         return moved
 
-    def _inject(self, frames: torch.Tensor, rows: _Rows, level: int) -> torch.Tensor:
+    def _inject(self, frames: torch.Tensor, rows: _Rows, levels: torch.Tensor) -> torch.Tensor:
         """Appendix B's alternative: X_t + Jᵀ(η ∇U), the correction sent back through the network."""
         with torch.enable_grad():
             frames = frames.detach().requires_grad_(True)
-            clean = self._denoise(frames, rows, level)
-            step = self._correction(clean.detach(), rows, self.signal[level])
+            clean = self._denoise(frames, rows, levels)
+            step = self._correction(clean.detach(), rows, self._frame_signal(levels))
             wanted = (step / self.scaling.std).detach()
             (pulled,) = torch.autograd.grad((clean * wanted).sum(), frames)
         return (frames + pulled).detach()

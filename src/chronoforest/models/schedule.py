@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 
 NUM_LEVELS = 1000
@@ -22,6 +24,18 @@ def signal_to_noise(signal: torch.Tensor) -> torch.Tensor:
 def sampling_levels(num_steps: int) -> tuple[int, ...]:
     """Levels visited by a sampler, from NUM_LEVELS down to 0: num_steps + 1 of them."""
     return tuple(round(level) for level in torch.linspace(NUM_LEVELS, 0, num_steps + 1).tolist())
+
+
+def token_levels(levels: Sequence[int], num_tokens: int, lag: int = 0) -> torch.Tensor:
+    """[rows, num_tokens] the level of every token before each step and after the last one.
+
+    A token starts `lag` steps after the one before it: 0 lowers all together, 1 is the pyramid of Diffusion
+    Forcing. Whoever waits stays at the first level, whoever is done at the last.
+    """
+    num_steps = len(levels) - 1
+    behind = lag * torch.arange(num_tokens)
+    rows = torch.arange(num_steps + lag * (num_tokens - 1) + 1)
+    return torch.tensor(levels)[(rows[:, None] - behind).clamp(0, num_steps)]
 
 
 def add_noise(clean: torch.Tensor, levels: torch.Tensor, signal: torch.Tensor) -> torch.Tensor:

@@ -84,6 +84,10 @@ class Sampler(Protocol):
         """The same sampler with at most so many denoising steps."""
         ...
 
+    def denoising_by(self, **changes: Any) -> Sampler:
+        """The same sampler with other settings of its denoising; those it does not have are refused."""
+        ...
+
 
 class PlanningModels(Protocol):
     """The learned models a planner needs."""
