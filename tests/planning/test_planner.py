@@ -27,6 +27,7 @@ from fakes import (
 
 from chronoforest.errors import InvalidParameter, InvalidProblem, UnknownVariant
 from chronoforest.models.guidance import GuidanceParams
+from chronoforest.models.sampler import SamplerParams
 from chronoforest.planning.closed_loop import ClosedLoop
 from chronoforest.planning.planner import MaxExpansions, MaxRounds, MaxSeconds, Planner
 from chronoforest.planning.variants import VARIANTS, PlannerParams
@@ -626,6 +627,51 @@ def test_variants_change_what_they_say():
     assert not directed.is_reversible
     assert VARIANTS["reversed-trees"].adapt(directed).is_reversible
     assert VARIANTS["no-uncertainty"].adapt(params).search.uncertainty_weight == 0.0
+    challenge = VARIANTS["no-challenges"].adapt(params).challenge
+    assert (challenge.max_doubts, challenge.max_challenges) == (0, 0)
+
+
+@pytest.mark.parametrize("variant", ["no-shortening", "verified-no-shortening", "paper"])
+def test_ways_that_are_not_shortened_are_as_long_as_they_were_found(variant):
+    planner, problem = make_planner(BLOCK), scattered_problem(1, 2, BLOCK)
+    result = planner.plan(problem, variant=variant)
+    assert result.complete
+    assert result.length == pytest.approx(result.raw_length)
+    assert planner.plan(problem).length < 0.99 * planner.plan(problem).raw_length
+
+
+def test_the_first_complete_order_stands_where_it_is_not_challenged():
+    """The search is the same up to there, and challenges are what follows."""
+    planner, num_saved = make_planner(BLOCK), 0
+    for seed in range(4):
+        problem = scattered_problem(1, 3, BLOCK, seed)
+        challenged, stands = (planner.plan(problem, variant=name) for name in ("online", "no-challenges"))
+        assert stands.complete
+        routes = [stats.route for stats in challenged.rounds]
+        assert [stats.route for stats in stands.rounds] == routes[: stands.num_rounds]
+        num_saved += challenged.num_rounds - stands.num_rounds
+    assert num_saved > 0
+
+
+def test_the_paper_s_settings_are_taken_to_the_letter():
+    planner = make_planner()
+    prepared = planner.prepared("paper")
+    sampler, junction = prepared.models.sampler, prepared.params.search.junction
+    assert sampler.denoising == {"num_steps": 100, "randomness": 0.1, "token_lag": 1, "stabilisation": 10}
+    assert sampler.guidance == {"spread": "sparse", "reliable": 200.0}
+    assert (junction.scales, junction.cluster_cut, junction.slip) == ((0.8, 0.0), 30.0, np.inf)
+    assert prepared.params.search.meeting_radius == 1.2
+    assert prepared.models.calibration.alpha == 0.005
+    assert prepared.models.distance is planner.models.distance
+    assert prepared.models.largest_hop == np.inf
+    GuidanceParams(**sampler.guidance)
+    SamplerParams(**sampler.denoising)
+
+
+def test_the_paper_stops_after_forty_rounds_however_many_legs_there_are():
+    lost = Planner(FakeModels(sampler=StraightSampler(shortest=0.0, longest=0.0)), PlannerParams(), "fake")
+    assert lost.plan(scattered_problem(1, 2), variant="paper").num_rounds == 40
+    assert lost.plan(scattered_problem(1, 2)).num_rounds == 72
 
 
 def test_landmarks_lie_a_share_of_the_trusted_way_apart():

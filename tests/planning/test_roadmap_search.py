@@ -8,11 +8,12 @@ import pytest
 from fakes import BLOCK, SIDE, FakeModels, SquareDensity, StraightSampler, make_planner, scattered_problem
 
 from chronoforest.planning.planner import MaxRounds, Planner
-from chronoforest.planning.roadmap_search import HOPE, MOST_REFUTED, SAMPLES, RoadmapSearch, _padded
-from chronoforest.planning.variants import PlannerParams
+from chronoforest.planning.roadmap_search import HOPE, MOST_REFUTED, RoadmapSearch, _padded
+from chronoforest.planning.variants import VARIANTS, PlannerParams
 from chronoforest.types import JointRoute, Pair, Problem, WorldParams
 
 ACROSS = Problem(starts=[[3.0, 10.0]], goals=[[17.0, 10.0]])
+SAMPLES = VARIANTS["verified"].piece_samples
 SIZES = [(1, 0), (1, 3), (2, 2)]
 
 
@@ -261,3 +262,26 @@ def test_the_margin_is_what_the_second_best_order_costs_more():
         for middle in permutations(search.problem.waypoint_indices)
     )
     assert search._certificate().margin == pytest.approx(costs[1] - costs[0])
+
+
+def test_an_order_fixed_on_the_roadmap_s_costs_is_not_solved_again():
+    """Of many problems one is taken where shortening the ways changes the best order."""
+    planner = make_planner(BLOCK)
+    for seed in range(60):
+        problem = scattered_problem(2, 4, BLOCK, seed)
+        search = begun(planner, problem)
+        first = search.solver(search.joined.ways().cost, problem, None)
+        if search.route != first:
+            fixed = planner.plan(problem, variant="roadmap-fixed")
+            assert fixed.complete
+            assert [route.order for route in fixed.routes] == first.named(problem)
+            return
+    raise AssertionError("shortening never changes the best order")
+
+
+def test_one_sample_is_asked_for_every_piece_once():
+    planner, problem = make_planner(), scattered_problem(1, 2)
+    assert planner.prepared("verified-single").checker.piece_length > 0
+    planner.models.sampler.queries.clear()
+    result = planner.plan(problem, variant="verified-single")
+    assert len(planner.models.sampler.queries[0]) == result.rounds[1].num_expanded

@@ -13,6 +13,7 @@ from chronoforest.planning.shortening import (
     CROWDING,
     SLACK,
     AssemblyParams,
+    as_found,
     cut_corners,
     resample,
     settle,
@@ -230,3 +231,12 @@ def test_sizes_must_be_positive(name):
     with pytest.raises(InvalidParameter, match="got"):
         AssemblyParams(**{name: 0.0})
     AssemblyParams(**{name: 0.5})
+
+
+def test_what_is_kept_as_found_has_the_same_corners():
+    path = np.array([[1.0, 1.0], [1.0, 3.1], [1.0, 3.1], [4.0, 3.1]])
+    kept = as_found(path, SquareDensity(), DISTANCE, PARAMS)
+    hops = np.linalg.norm(np.diff(kept, axis=0), axis=1)
+    np.testing.assert_allclose(kept[[0, 9, -1]], path[[0, 1, 3]])
+    assert 0 < hops.min() <= hops.max() <= PARAMS.spacing + 1e-9
+    assert hops.sum() == pytest.approx(5.1)

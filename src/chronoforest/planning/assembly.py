@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from chronoforest.planning.shortening import AssemblyParams, resample, shorten, travel_time
+from chronoforest.planning.shortening import AssemblyParams, Shortening, resample, shorten, travel_time
 from chronoforest.search.tree import Forest
 from chronoforest.types import (
     Calibration,
@@ -49,11 +49,16 @@ class Bridge:
 
 
 def build_bridge(
-    forest: Forest, meeting: Meeting, density: Density, distance: Distance, params: AssemblyParams
+    forest: Forest,
+    meeting: Meeting,
+    density: Density,
+    distance: Distance,
+    params: AssemblyParams,
+    shortened: Shortening = shorten,
 ) -> Bridge:
     """Join a meeting's halves and shorten them."""
     raw = bridge_path(forest, meeting)
-    return Bridge(shorten(raw, density, distance, params), path_length(raw))
+    return Bridge(shortened(raw, density, distance, params), path_length(raw))
 
 
 def bridge_path(forest: Forest, meeting: Meeting) -> FloatArray:
@@ -77,12 +82,18 @@ class Walkways:
     """
 
     def __init__(
-        self, density: Density, distance: Distance, params: AssemblyParams, is_reversible: bool
+        self,
+        density: Density,
+        distance: Distance,
+        params: AssemblyParams,
+        is_reversible: bool,
+        shortened: Shortening = shorten,
     ) -> None:
         self.density = density
         self.distance = distance
         self.params = params
         self.is_reversible = is_reversible
+        self.shortened = shortened
         self.bridges: dict[Pair, Bridge] = {}
         self._pace: float | None = None
         self._tried: dict[Pair, float] = {}
@@ -93,7 +104,7 @@ class Walkways:
         if meeting.cost > WORTH_BUILDING * self._tried.get(pair, np.inf):
             return None
         self._remember(self._tried, pair, meeting.cost, meeting.cost)
-        bridge = build_bridge(forest, meeting, self.density, self.distance, self.params)
+        bridge = build_bridge(forest, meeting, self.density, self.distance, self.params, self.shortened)
         if pair in self.bridges and bridge.length >= self.bridges[pair].length:
             return None
         self._remember(self.bridges, pair, bridge, bridge.reversed)

@@ -57,7 +57,11 @@ class ClosedLoop:
         self.guess = steps_apart(self.models.distance, bare, problem)
         self.solver = prepared.choose_solver(problem, bare, order)
         self.walkways = Walkways(
-            self.models.density, prepared.learned, self.params.assembly, self.params.is_reversible
+            self.models.density,
+            prepared.learned,
+            self.params.assembly,
+            self.params.is_reversible,
+            self.params.shortened,
         )
         self.bridges = Bridges.from_roots(_inflated(self.guess, self.models.calibration))
         self.forest = self.memory.recall(bare)

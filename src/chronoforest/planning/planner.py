@@ -128,7 +128,7 @@ class Planner:
         self.check(problem, seed=seed, variant=variant, order=order)
         with self._computing():
             search = self._begin(problem, variant, order, memory, seed)
-            search.run(stop or self._default_stop(problem), on_round, on_snapshot)
+            search.run(stop or self._default_stop(problem, variant), on_round, on_snapshot)
             return search.result(self.name, variant, seed)
 
     def _begin(
@@ -177,9 +177,10 @@ class Planner:
         if VARIANTS[variant].needs_order and not has_order:
             raise InvalidParameter(f"variant {variant!r} needs `order`, for example [['S1', 'W1', 'G1']]")
 
-    def _default_stop(self, problem: Problem) -> MaxRounds:
+    def _default_stop(self, problem: Problem, variant: str) -> MaxRounds:
+        params = VARIANTS[variant].adapt(self.params)
         num_legs = problem.num_waypoints + problem.num_agents
-        return MaxRounds(self.params.max_rounds + self.params.rounds_per_leg * (num_legs - 1))
+        return MaxRounds(params.max_rounds + params.rounds_per_leg * (num_legs - 1))
 
     def _refuse_unsupported(self, problem: Problem) -> None:
         margin = self.models.density.margin(problem.anchors)

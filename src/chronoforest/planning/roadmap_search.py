@@ -13,7 +13,6 @@ from chronoforest.planning.assembly import Bridge, make_plan
 from chronoforest.planning.closed_loop import ClosedLoop
 from chronoforest.planning.preparation import Prepared
 from chronoforest.planning.result import PlanResult
-from chronoforest.planning.shortening import shorten
 from chronoforest.roadmap.verify import Verdict, cut
 from chronoforest.roadmap.ways import Ways, join
 from chronoforest.routing.certificates import width
@@ -39,9 +38,6 @@ from chronoforest.types import (
 
 HOPE = 0.96
 """A way that nobody has shortened yet is hoped to come out at this share of the usual length."""
-
-SAMPLES = (6, 12, 24)
-"""Segments asked for a piece in its first, second and third try; what none of them realises is refuted."""
 
 DEARER = 3.0
 """What a refuted hop costs then, in times of what it cost."""
@@ -86,6 +82,8 @@ class RoadmapSearch:
         self.rng = np.random.default_rng(seed)
         self.pace = prepared.roadmap.pace
         self.joined = join(prepared.roadmap, problem.anchors, prepared.ground)
+        if prepared.variant.fixes_order:
+            self.solver = FixedOrder(self.solver(self.joined.ways().cost, problem, None))
         self.found: dict[Pair, ProposedWay] = {}
         self.num_tries: Counter[Pair] = Counter()
         self.num_refuted: Counter[Pair] = Counter()
@@ -145,7 +143,9 @@ class RoadmapSearch:
         if way is None:
             return False
         prepared = self.prepared
-        path = shorten(way.path, prepared.models.density, prepared.learned, prepared.params.assembly)
+        path = prepared.params.shortened(
+            way.path, prepared.models.density, prepared.learned, prepared.params.assembly
+        )
         pieces = cut(path, prepared.checker.piece_length) if prepared.variant.verifies else []
         self.found[leg] = ProposedWay(Bridge(path, path_length(way.path)), tuple(pieces))
         if prepared.params.is_reversible:
@@ -165,13 +165,14 @@ class RoadmapSearch:
 
     def _verify(self, legs: tuple[Pair, ...]) -> None:
         """One batch about all pieces of some legs; refuted ones get dearer and the route is solved anew."""
-        num_samples = SAMPLES[min(self.num_tries[leg] for leg in legs)]
+        counts = self.prepared.variant.piece_samples
+        num_samples = counts[min(self.num_tries[leg] for leg in legs)]
         pieces = [piece for leg in legs for piece in self.found[leg].pieces]
         verdicts = iter(self.prepared.checker(pieces, num_samples, self.rng))
         self.num_asked += len(pieces)
         for leg in legs:
             self._take_in(leg, [next(verdicts) for _ in self.found[leg].pieces])
-        refuted = [leg for leg in legs if self.num_tries[leg] == len(SAMPLES)]
+        refuted = [leg for leg in legs if self.num_tries[leg] == len(counts)]
         for leg in refuted:
             self._refute(leg)
         if refuted:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Protocol
 
 import numpy as np
 
@@ -51,6 +53,15 @@ class AssemblyParams:
         require_positive(self, "spacing", "keep_margin", "tube_step", "longest_cut")
 
 
+class Shortening(Protocol):
+    """What is made of a way [t, d] that was found: another one with the same ends."""
+
+    def __call__(
+        self, path: FloatArray, density: Density, distance: Distance, params: AssemblyParams, /
+    ) -> FloatArray:
+        """[t, d] with points at most `params.spacing` apart."""
+
+
 def travel_time(path: FloatArray, distance: Distance, params: AssemblyParams) -> float:
     """Steps along a path [t, 2]: the temporal distance summed over hops of `timing_hop` units."""
     codes = distance.encode(resample(path, params.timing_hop))
@@ -64,6 +75,17 @@ def shorten(path: FloatArray, density: Density, distance: Distance, params: Asse
         path = settle(resample(path, 2 * params.spacing), density, params)
     path = cut_corners(resample(path, 2 * params.spacing), density, distance, params)
     return resample(path, params.spacing)
+
+
+def as_found(path: FloatArray, _: Density, __: Distance, params: AssemblyParams) -> FloatArray:
+    """The way itself, with all its corners and points between them (variant `no-shortening`)."""
+    hops = [(a, b, float(np.linalg.norm(b - a))) for a, b in pairwise(path)]
+    parts = [
+        np.linspace(a, b, int(np.ceil(length / params.spacing)), endpoint=False)
+        for a, b, length in hops
+        if length > 1e-9
+    ]
+    return np.concatenate([*parts, path[-1:]])
 
 
 def resample(path: FloatArray, spacing: float) -> FloatArray:

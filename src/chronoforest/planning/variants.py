@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from math import inf
 
 from chronoforest.errors import require_at_least, require_within
-from chronoforest.planning.shortening import AssemblyParams
+from chronoforest.planning.shortening import AssemblyParams, Shortening, as_found, shorten
 from chronoforest.routing.bridges import Closure, closure, direct
 from chronoforest.routing.budget import BudgetParams
 from chronoforest.routing.challenge import ChallengeParams
@@ -23,13 +24,14 @@ class PlannerParams:
     Beyond the window in which its calibration trusts the distance, travel time is a chain over landmarks;
     they lie `landmark_spacing` of the way covered within that window apart, 0 for the distance as learned.
     Unless told otherwise, planning stops after `max_rounds` and `rounds_per_leg` for every leg beyond the
-    first.
+    first. shortened: what is made of a way that was found.
     """
 
     search: SearchParams = field(default_factory=SearchParams)
     budget: BudgetParams = field(default_factory=BudgetParams)
     challenge: ChallengeParams = field(default_factory=ChallengeParams)
     assembly: AssemblyParams = field(default_factory=AssemblyParams)
+    shortened: Shortening = shorten
     anchor_tolerance: float = 0.5
     landmark_spacing: float = 0.16
     max_rounds: int = 60
@@ -52,7 +54,9 @@ class Variant:
 
     adapt: parameters to parameters; equip: models to models, for example with another guidance; chained:
     direct costs to the costs that routes are solved on; uses_roadmap: ways are proposed by the roadmap, trees
-    are grown only where it leads nowhere; verifies: the denoiser is asked about every proposed way.
+    are grown only where it leads nowhere; verifies: the denoiser is asked about every proposed way;
+    piece_samples: segments asked for a piece of such a way in its first try, its second and so on; what none
+    of them realises is refuted.
     """
 
     adapt: Callable[[PlannerParams], PlannerParams] = lambda params: params
@@ -63,13 +67,14 @@ class Variant:
     needs_order: bool = False
     uses_roadmap: bool = False
     verifies: bool = False
+    piece_samples: tuple[int, ...] = (6, 12, 24)
 
 
 def _searching(**changes: object) -> Callable[[PlannerParams], PlannerParams]:
     return lambda params: replace(params, search=replace(params.search, **changes))  # type: ignore[arg-type]
 
 
-def _guided(**changes: str) -> Callable[[SearchModels], SearchModels]:
+def _guided(**changes: str | float) -> Callable[[SearchModels], SearchModels]:
     return lambda models: replace(models, sampler=models.sampler.guided_by(**changes))
 
 
@@ -78,13 +83,49 @@ def _single(params: PlannerParams) -> PlannerParams:
     return replace(params, search=replace(params.search, junction=junction))
 
 
+def _unshortened(params: PlannerParams) -> PlannerParams:
+    return replace(params, shortened=as_found)
+
+
+def _unchallenged(params: PlannerParams) -> PlannerParams:
+    return replace(params, challenge=replace(params.challenge, max_doubts=0, max_challenges=0))
+
+
+def _as_learned(params: PlannerParams) -> PlannerParams:
+    """The distance as learned, at any range."""
+    return replace(params, landmark_spacing=0.0)
+
+
 def _reversible(params: PlannerParams) -> PlannerParams:
     return replace(params, world=replace(params.world, is_reversible=True))
 
 
+def _paper_params(params: PlannerParams) -> PlannerParams:
+    """The paper's search: its guidance scales, one tree per anchor, 40 rounds, and no test of samples but its
+    own three, so that any stray outside the support passes. What it does not tell stays."""
+    junction = replace(params.search.junction, scales=(0.8, 0.0), slip=inf)
+    params = replace(params, search=replace(params.search, junction=junction))
+    params = replace(params, max_rounds=40, rounds_per_leg=0)
+    return _reversible(_as_learned(_unchallenged(_unshortened(params))))
+
+
+def _paper_models(models: SearchModels) -> SearchModels:
+    """The paper's sampling, its α, and no bound on a step."""
+    sampler = models.sampler.guided_by(spread="sparse", reliable=200.0)
+    return replace(
+        models,
+        sampler=sampler.denoising_by(num_steps=100, randomness=0.1, token_lag=1, stabilisation=10),
+        calibration=replace(models.calibration, alpha=0.005),
+        largest_hop=inf,
+    )
+
+
+_VERIFIED = Variant(uses_roadmap=True, verifies=True)
+
 VARIANTS: dict[str, Variant] = {
     "online": Variant(),
-    "verified": Variant(uses_roadmap=True, verifies=True),
+    "paper": Variant(_paper_params, _paper_models),
+    "verified": _VERIFIED,
     "roadmap-only": Variant(uses_roadmap=True),
     "single": Variant(_single),
     "start-tree-only": Variant(_searching(grows_target=False)),
@@ -95,7 +136,14 @@ VARIANTS: dict[str, Variant] = {
     "exhaustive": Variant(is_exhaustive=True),
     "reversed-trees": Variant(_reversible),
     "direct-matrix": Variant(chained=direct),
-    "no-landmarks": Variant(lambda params: replace(params, landmark_spacing=0.0)),
+    "no-landmarks": Variant(_as_learned),
+    "no-guidance": Variant(equip=_guided(strength=0.0)),
+    "no-shortening": Variant(_unshortened),
+    "no-challenges": Variant(_unchallenged),
+    "verified-single": replace(_VERIFIED, adapt=_single, piece_samples=(1,)),
+    "verified-no-guidance": replace(_VERIFIED, equip=_guided(strength=0.0)),
+    "verified-no-shortening": replace(_VERIFIED, adapt=_unshortened),
+    "roadmap-fixed": replace(_VERIFIED, fixes_order=True),
     "noisy-injection": Variant(equip=_guided(inject="noisy")),
     "sparse-guidance": Variant(equip=_guided(spread="sparse")),
 }

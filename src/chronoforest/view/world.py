@@ -26,6 +26,10 @@ FARTHEST_SHARE = 0.85
 
 SUMMARIES = {
     "online": "the method: the order is corrected while the search goes on",
+    "paper": "the paper's settings to the letter, slow",
+    "verified": "ways over the roadmap, verified by the denoiser",
+    "roadmap-only": "ways over the roadmap, not verified",
+    "roadmap-fixed": "verified, with the order solved once on the roadmap",
     "single": "one guided lookahead per leaf",
     "start-tree-only": "only the tree of a leg's source grows",
     "l2-root": "leaves are ranked by the straight line",
@@ -34,6 +38,9 @@ SUMMARIES = {
     "exhaustive": "every pair is searched until it is met",
     "direct-matrix": "a leg is always its own bridge",
     "no-landmarks": "the distance as learned, at any range",
+    "no-guidance": "segments are not steered",
+    "no-shortening": "ways are kept as they were found",
+    "no-challenges": "the first complete order stands",
     "noisy-injection": "guidance goes through the network",
     "sparse-guidance": "guidance moves the last frame only",
 }
