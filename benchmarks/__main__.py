@@ -9,12 +9,15 @@ from pathlib import Path
 from benchmarks.contents import CONTENTS
 from benchmarks.forecast import Forecast, forecast, runnable
 from benchmarks.registry import chosen_suites
+from chronoforest.bench.case import Case
 from chronoforest.bench.run import run_cases
 from chronoforest.bench.suite import Request, Suite
 from chronoforest.cli import Verb, run_verbs
 from chronoforest.cli.planning import open_folder
 from chronoforest.cli.progress import bar
 from chronoforest.cli.report import Folder
+from chronoforest.errors import InvalidParameter
+from chronoforest.peers.choice import PlannerChoice
 from chronoforest.report.page import write_report
 
 PROGRAM = "python -m benchmarks"
@@ -29,6 +32,8 @@ def run(
     out: Path = Path("runs/paper"),
     device: str = "cpu",
     data: Path = Path("data"),
+    preset: str | None = None,
+    weights: Path | None = None,
 ) -> None:
     """Run the suites of the paper; `report` then writes its tables and figures.
 
@@ -41,8 +46,10 @@ def run(
         out: folder for SUITE.jsonl, one line per trial; a run that was stopped continues from there.
         device: cpu or cuda; use another folder for each.
         data: folder with PRESET.npz, for a planner that needs recorded states.
+        preset: suite parts in another world than its own: a named one, or NAME for NAME.toml.
+        weights: folder of trained models for it; use another `out` for each.
     """
-    request = Request(repeats, episodes)
+    request = Request(repeats, episodes, _template(preset, weights, only))
     wanted = {
         suite: [case.chosen(device=device, data=data) for case in suite.cases(request)]
         for suite in chosen_suites(only)
@@ -59,6 +66,17 @@ def run(
         with bar(suite.name, "trials") as on_progress:
             trials = run_cases(suite, runnable(cases), out, workers, on_progress)
         print(f"{out / suite.file}: {len(trials)} trials of suite {suite.name}")
+
+
+def _template(preset: str | None, weights: Path | None, only: tuple[str, ...]) -> Case | None:
+    """Another world than a suite's own, where one is named."""
+    if preset is None and weights is None:
+        return None
+    if only != ("parts",) or preset is None:
+        raise InvalidParameter("another world needs --preset and --only parts, whose problems fit any world")
+    choice = PlannerChoice(preset, weights=weights)
+    choice.check()
+    return Case("parts", choice)
 
 
 def report(folder: Folder) -> None:

@@ -9,6 +9,7 @@ from benchmarks.report.figures import figure_maps
 from benchmarks.report.hamiltonian import length_tables
 from benchmarks.report.injection import injection_table
 from benchmarks.report.lengths import task_lengths
+from benchmarks.report.parts import part_tables
 from benchmarks.report.stitch import success_tables
 from benchmarks.report.sweeps import sweep_charts
 from benchmarks.report.teleport import ablation_table
@@ -29,6 +30,7 @@ CONTENTS = Contents(
         "injection": injection_table,
         "sweeps": sweep_charts,
         "figures": figure_maps,
+        "parts": part_tables,
     },
     command="python -m benchmarks run",
 )

@@ -11,6 +11,7 @@ from benchmarks.suites import (
     hamiltonian,
     injection,
     lengths,
+    parts,
     stitch,
     sweeps,
     teleport,
@@ -19,7 +20,19 @@ from benchmarks.suites import (
 from chronoforest.bench.suite import Suite
 from chronoforest.errors import InvalidParameter
 
-_MODULES = (stitch, hamiltonian, cost, lengths, teleport, calibration, theory, injection, sweeps, figures)
+_MODULES = (
+    stitch,
+    hamiltonian,
+    cost,
+    lengths,
+    teleport,
+    calibration,
+    theory,
+    injection,
+    sweeps,
+    figures,
+    parts,
+)
 
 SUITES: dict[str, Suite] = {module.SUITE.name: module.SUITE for module in _MODULES}
 

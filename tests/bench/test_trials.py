@@ -1,3 +1,4 @@
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -8,7 +9,7 @@ from protocol_runs import run_case
 from chronoforest.bench.case import Case
 from chronoforest.bench.protocol import Walker
 from chronoforest.bench.references import REFERENCES, task_points
-from chronoforest.bench.trials import Trial, measure_plan
+from chronoforest.bench.trials import Trial, first_complete_seconds, measure_plan, measure_unmapped
 from chronoforest.envs.mazes import maze
 from chronoforest.errors import InvalidProblem
 from chronoforest.peers.choice import PlannerChoice
@@ -127,3 +128,35 @@ def test_a_plan_through_a_wall_is_flagged(planner):
 def test_an_incomplete_plan_is_measured_as_far_as_it_goes():
     figures = run_case(Case("pairs", PlannerChoice(GIANT)), FakePlanner(GIANT, is_blind=True)).plan
     assert (figures.is_complete, figures.length) == (False, 0.0)
+
+
+def timed(planner, *rounds):
+    """A plan of one leg whose rounds took so long, each with whether the leg was there."""
+    result = planner.plan(Problem([[0.0, 0.0]], [[8.0, 0.0]]))
+    (stats,) = result.rounds
+    told = tuple(replace(stats, seconds=s, accepted=stats.accepted if met else ()) for s, met in rounds)
+    return replace(result, rounds=told, seconds=9.0)
+
+
+def test_the_first_plan_is_there_when_a_round_has_all_legs_of_its_route(planner):
+    assert first_complete_seconds(timed(planner, (1.0, False), (2.0, True), (3.0, True))) == 2.0
+    assert measure_unmapped(timed(planner, (1.0, True), (2.0, True))).first_seconds == 1.0
+
+
+def test_a_first_plan_that_no_round_followed_is_the_whole_plan(planner):
+    assert first_complete_seconds(timed(planner, (1.0, False), (2.0, True))) == 9.0
+
+
+def test_a_plan_that_is_never_complete_has_no_first_one():
+    lost = FakePlanner(GIANT, is_blind=True)
+    assert first_complete_seconds(timed(lost, (1.0, True), (2.0, True))) is None
+
+
+def test_records_from_before_the_first_plan_was_timed_still_load(planner):
+    trial = run_case(Case("pairs", PlannerChoice(GIANT)), planner)
+    assert (trial.plan.first_seconds, trial.plan.num_nodes) == (0.01, 9)
+    values = json.loads(trial.to_json())
+    for name in ("first_seconds", "num_nodes"):
+        del values["plan"][name]
+    old = Trial.from_json(json.dumps(values))
+    assert old.plan == replace(trial.plan, first_seconds=None, num_nodes=None)

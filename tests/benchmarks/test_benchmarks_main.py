@@ -67,6 +67,9 @@ def refuse(case):
     [
         (["--only", "nothing"], "unknown suite 'nothing'"),
         (["--episodes", "0"], "episodes must be at least 1"),
+        (["--preset", "yard"], "another world needs --preset and --only parts"),
+        (["--only", "parts", "--weights", "runs/thin"], "another world needs --preset and --only parts"),
+        (["--only", "parts", "--preset", "nowhere"], "nowhere"),
     ],
 )
 def test_bad_requests_are_one_line(options, message, capsys, tmp_path):

@@ -13,7 +13,7 @@ from chronoforest.bench.case import Case
 from chronoforest.bench.references import bfs_matrix, geodesic_matrix, task_points
 from chronoforest.envs.mazes import Maze, cell_centre
 from chronoforest.errors import InvalidParameter
-from chronoforest.types import Distance, FloatArray, IntArray, Problem
+from chronoforest.types import Distance, FloatArray, IntArray, PlanningModels, Problem
 
 JITTER = 1.0
 """Random anchors lie up to this many units from a cell's centre in x and y, as OGBench's starts and goals."""
@@ -33,6 +33,18 @@ def random_problem(case: Case) -> Problem:
     chosen = cell_centre(rng.choice(cells, num_anchors, replace=False))
     points = chosen + rng.uniform(-JITTER, JITTER, chosen.shape)
     starts, goals, waypoints = np.split(points, [case.num_agents, 2 * case.num_agents])
+    return Problem(starts, goals, waypoints)
+
+
+def supported_problem(case: Case, models: PlanningModels, room: float) -> Problem:
+    """Anchors at random places of the support, at least `room` units inside it: worlds without a map have no
+    cells to draw from."""
+    rng = np.random.default_rng([case.seed, case.task, case.episode])
+    support = models.support
+    places = support.origin + support.cell * np.argwhere(support.mask)
+    places = places[models.density.margin(places) >= room]
+    chosen = rng.choice(places, 2 * case.num_agents + case.num_waypoints, replace=False)
+    starts, goals, waypoints = np.split(chosen, [case.num_agents, 2 * case.num_agents])
     return Problem(starts, goals, waypoints)
 
 

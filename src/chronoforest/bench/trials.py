@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
@@ -36,11 +36,13 @@ GRAPH_FIXED = "graph-fixed"
 
 @dataclass(frozen=True)
 class PlanFigures:
-    """A plan against the map; lengths in world units over all agents.
+    """A plan against the map; lengths in world units over all agents, those of the map 0 where there is none.
 
     bfs, geodesic: the least lengths in any order, over cells and at any angle with clearance 1.0;
     order_length: the geodesic length of the order chosen; runner_up: of the second-best order, None when
-    there is only one; clearance: least distance to a wall; order: anchor names per agent.
+    there is only one; clearance: least distance to a wall; order: anchor names per agent; first_seconds:
+    until all legs of a route were there for the first time, None if they never were; num_nodes: in the trees
+    at the end, or pieces realised of a way over the roadmap. Older records have neither.
     """
 
     is_complete: bool
@@ -56,6 +58,8 @@ class PlanFigures:
     num_rounds: int
     seconds: float
     order: tuple[tuple[str, ...], ...]
+    first_seconds: float | None = None
+    num_nodes: int | None = None
 
     def has_best_order(self, slack: float = 0.0) -> bool:
         """Whether the order is at most that share longer than the best one under the geodesic."""
@@ -146,21 +150,48 @@ def measure_plan(result: PlanResult, maze: Maze) -> PlanFigures:
     true = geodesic_matrix(maze, problem.anchors)
     names = [route.order for route in result.routes]
     _, second = best_two_costs(true, problem)
-    return PlanFigures(
-        is_complete=result.complete,
+    return replace(
+        measure_unmapped(result),
         crosses_wall=any(maze.crosses_wall(path) for path in paths),
-        length=result.length,
-        raw_length=result.raw_length,
         bfs=_least(bfs_matrix(maze, problem.anchors), problem),
         geodesic=_least(true, problem),
         order_length=order_from_names(names, problem).cost(true),
         runner_up=second if np.isfinite(second) else None,
         clearance=min((maze.path_clearance(path) for path in paths), default=0.0),
+    )
+
+
+def measure_unmapped(result: PlanResult) -> PlanFigures:
+    """What a plan tells of itself, in a world without a map."""
+    return PlanFigures(
+        is_complete=result.complete,
+        crosses_wall=False,
+        length=result.length,
+        raw_length=result.raw_length,
+        bfs=0.0,
+        geodesic=0.0,
+        order_length=0.0,
+        runner_up=None,
+        clearance=0.0,
         num_expanded=result.num_expanded,
         num_rounds=result.num_rounds,
         seconds=result.seconds,
-        order=tuple(tuple(order) for order in names),
+        order=tuple(tuple(route.order) for route in result.routes),
+        first_seconds=first_complete_seconds(result),
+        num_nodes=result.rounds[-1].num_nodes if result.rounds else None,
     )
+
+
+def first_complete_seconds(result: PlanResult) -> float | None:
+    """When a plan was complete for the first time: after the first round that had all legs of its route.
+
+    If no round followed, only the finished plan was there to use, shortened and put together.
+    """
+    if not result.complete:
+        return None
+    rounds = result.rounds[:-1]
+    seconds = (stats.seconds for stats in rounds if {*stats.route.legs} <= {*stats.accepted})
+    return next(seconds, result.seconds)
 
 
 def measure_walk(rollout: Rollout, units: float | None = None) -> WalkFigures:

@@ -1,0 +1,140 @@
+"""What a part is worth: plans with it and without it on the same problems, and what that says in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from benchmarks.report.sheets import ratio
+from chronoforest.bench.case import Case
+from chronoforest.bench.metrics import CAPS, Estimate, is_sound, is_within, median
+from chronoforest.bench.trials import PlanFigures, Trial
+from chronoforest.planning.variants import VARIANTS
+
+NOTICED = 1.1
+"""Times and counts that differ by less are called the same: they vary as much from run to run."""
+
+LONGER = 1.0005
+"""Lengths that differ by less are the same to any body."""
+
+
+def problem_of(trial: Trial) -> Case:
+    """What the trials of all rows on one problem have in common."""
+    return replace(trial.case.chosen(planner="").key, variant="")
+
+
+@dataclass(frozen=True)
+class Worth:
+    """Trials with a part and without it, matched problem by problem."""
+
+    pairs: tuple[tuple[Trial, Trial], ...]
+
+    @classmethod
+    def of(cls, whole: Sequence[Trial], part: Sequence[Trial]) -> Worth:
+        """The problems that both rows have a trial of."""
+        known = {problem_of(trial): trial for trial in whole}
+        both = ((known.get(problem_of(trial)), trial) for trial in part)
+        return cls(tuple((one, other) for one, other in both if one is not None))
+
+    def counts(self, is_good: Callable[[Trial], bool]) -> tuple[int, int]:
+        """How many trials are good, with the part and without it."""
+        return sum(is_good(one) for one, _ in self.pairs), sum(is_good(other) for _, other in self.pairs)
+
+    def ratios(self, value: Callable[[PlanFigures], float]) -> Estimate | None:
+        """Without the part over with it, of the plans that both rows found."""
+        both = [(one.plan, other.plan) for one, other in self.pairs if _is_good(one) and _is_good(other)]
+        some = [(value(one), value(other)) for one, other in both if one is not None and other is not None]
+        if not some or sum(one for one, _ in some) == 0:
+            return None
+        return ratio([other for _, other in some], [one for one, _ in some])
+
+    @property
+    def length(self) -> Estimate | None:
+        """Of the plans, without the part over with it."""
+        return self.ratios(lambda plan: plan.length)
+
+    @property
+    def time(self) -> float | None:
+        """Median seconds, without the part over with it."""
+        seconds = [
+            [trial.plan.seconds for trial in row if trial.plan is not None and _is_good(trial)]
+            for row in zip(*self.pairs, strict=True)
+        ]
+        if len(seconds) < 2 or not all(seconds) or median(seconds[0]) == 0:
+            return None
+        return median(seconds[1]) / median(seconds[0])
+
+    @property
+    def expansions(self) -> Estimate | None:
+        """Without the part over with it; leaves and pieces cannot be compared."""
+        kinds = {VARIANTS[trial.case.variant].uses_roadmap for pair in self.pairs for trial in pair}
+        return self.ratios(lambda plan: float(plan.num_expanded)) if len(kinds) == 1 else None
+
+
+def has_best_order(trial: Trial) -> bool:
+    """Whether stops are visited in an order as good as the best, on the map; without either none is."""
+    plan = trial.plan
+    is_judged = plan is not None and is_sound(plan) and plan.geodesic > 0 and trial.case.num_waypoints > 0
+    return is_judged and plan is not None and plan.has_best_order()
+
+
+def gains(worth: Worth) -> list[str]:
+    """What is better with the part, in words; nothing when it adds nothing."""
+    found = [*_counted(worth)]
+    length = worth.length
+    if length is not None and length.low > LONGER:
+        found.append(
+            f"ways are {100 * (length.value - 1):.1f} % longer without it "
+            f"[{100 * (length.low - 1):.1f}, {100 * (length.high - 1):.1f}]"
+        )
+    expansions = worth.expansions
+    if expansions is not None and expansions.value >= NOTICED and expansions.low > 1.0:
+        found.append(f"it takes {expansions.value:.1f} times the expansions without it")
+    if worth.time is not None and worth.time >= NOTICED:
+        found.append(f"plans take {worth.time:.1f} times as long without it")
+    return found
+
+
+def costs(worth: Worth) -> list[str]:
+    """What is better without the part, in words."""
+    found = [f"{text} with it" for text in _lost(worth)]
+    length = worth.length
+    if length is not None and length.high < 1.0 / LONGER:
+        found.append(f"ways are {100 * (1 - length.value):.1f} % shorter without it")
+    if worth.time is not None and worth.time <= 1.0 / NOTICED:
+        found.append(f"without it plans take {worth.time:.2f} of the time")
+    return found
+
+
+def verdict(lacks: str, worth: Worth) -> str:
+    """One sentence about a part on some problems."""
+    if not worth.pairs:
+        return f"{lacks}: not run."
+    good, bad = gains(worth), costs(worth)
+    told = "; ".join(good) if good else f"adds nothing on these {len(worth.pairs)} problems"
+    return f"{lacks}: {told}{'; but ' if bad else ''}{'; '.join(bad)}."
+
+
+_JUDGED: dict[str, Callable[[Trial], bool]] = {
+    "complete": lambda trial: _is_good(trial),
+    "in the best order": has_best_order,
+    "arrived": lambda trial: is_within(trial, CAPS[0]),
+}
+
+
+def _counted(worth: Worth) -> list[str]:
+    """Counts that fall without the part."""
+    both = {name: worth.counts(is_good) for name, is_good in _JUDGED.items()}
+    total = len(worth.pairs)
+    return [f"{a} of {total} {name}, {b} without it" for name, (a, b) in both.items() if b < a]
+
+
+def _lost(worth: Worth) -> list[str]:
+    """Counts that rise without the part."""
+    both = {name: worth.counts(is_good) for name, is_good in _JUDGED.items()}
+    total = len(worth.pairs)
+    return [f"{b} of {total} {name} without it, {a}" for name, (a, b) in both.items() if b > a]
+
+
+def _is_good(trial: Trial) -> bool:
+    return trial.plan is not None and is_sound(trial.plan)
