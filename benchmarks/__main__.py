@@ -25,6 +25,8 @@ PROGRAM = "python -m benchmarks"
 
 def run(
     only: tuple[str, ...] = (),
+    kinds: tuple[str, ...] = (),
+    variants: tuple[str, ...] = (),
     repeats: int | None = None,
     episodes: int | None = None,
     workers: int = 1,
@@ -39,6 +41,8 @@ def run(
 
     Args:
         only: names of suites; all of them unless told.
+        kinds: of trials, where a suite has several, as pairs, multi, order, hamiltonian, stitch of parts.
+        variants: of the planner; all that the suite compares unless told.
         repeats: evaluations of the whole, or of each stored problem; the paper's number unless told.
         episodes: of each task, or stored problems of each; the paper's number unless told.
         workers: processes; each loads its own planner and uses one thread.
@@ -51,7 +55,11 @@ def run(
     """
     request = Request(repeats, episodes, _template(preset, weights, only))
     wanted = {
-        suite: [case.chosen(device=device, data=data) for case in suite.cases(request)]
+        suite: [
+            case.chosen(device=device, data=data)
+            for case in suite.cases(request)
+            if (not kinds or case.suite in kinds) and (not variants or case.variant in variants)
+        ]
         for suite in chosen_suites(only)
     }
     forecasts = {suite: forecast(suite, cases, out) for suite, cases in wanted.items()}

@@ -23,6 +23,18 @@ def test_a_dry_run_lists_trials_and_time_and_writes_nothing(tmp_path, capsys):
     assert not out.exists()
 
 
+def test_some_kinds_and_variants_of_a_suite_can_be_chosen(tmp_path, capsys):
+    command = ["run", "--dry-run", "--only", "parts", "--repeats", "1", "--episodes", "2"]
+    some = ["--kinds", "pairs", "multi", "--variants", "paper", "verified"]
+    assert main([*command, *some, "--out", str(tmp_path)]) == 0
+    told = [line.strip() for line in capsys.readouterr().out.splitlines() if " trials, " in line]
+    assert [line.split(":")[0] for line in told] == [
+        f"pointmaze-giant-stitch-v0, chronoforest, {variant}, distance own"
+        for variant in ("verified", "paper")
+    ]
+    assert all("4 trials" in line for line in told)
+
+
 def test_a_suite_runs_reports_and_is_kept(tmp_path, capsys, monkeypatch):
     cheap = registry.SUITES["calibration"]
     point = [case for case in cheap.cases(Request()) if case.preset.startswith("point")]
