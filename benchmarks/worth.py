@@ -14,6 +14,12 @@ from chronoforest.planning.variants import VARIANTS
 NOTICED = 1.1
 """Times and counts that differ by less are called the same: they vary as much from run to run."""
 
+FEWEST = 5
+"""Problems on which it can be said that a part adds nothing."""
+
+CLOSER = 0.05
+"""Units: plans that come nearer to a wall by less keep the same room."""
+
 LONGER = 1.0005
 """Lengths that differ by less are the same to any body."""
 
@@ -36,6 +42,11 @@ class Worth:
         both = ((known.get(problem_of(trial)), trial) for trial in part)
         return cls(tuple((one, other) for one, other in both if one is not None))
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether the part adds nothing, on enough problems to say so."""
+        return len(self.pairs) >= FEWEST and not gains(self)
+
     def counts(self, is_good: Callable[[Trial], bool]) -> tuple[int, int]:
         """How many trials are good, with the part and without it."""
         return sum(is_good(one) for one, _ in self.pairs), sum(is_good(other) for _, other in self.pairs)
@@ -54,15 +65,18 @@ class Worth:
         return self.ratios(lambda plan: plan.length)
 
     @property
-    def time(self) -> float | None:
-        """Median seconds, without the part over with it."""
-        seconds = [
-            [trial.plan.seconds for trial in row if trial.plan is not None and _is_good(trial)]
-            for row in zip(*self.pairs, strict=True)
-        ]
-        if len(seconds) < 2 or not all(seconds) or median(seconds[0]) == 0:
-            return None
-        return median(seconds[1]) / median(seconds[0])
+    def seconds(self) -> Estimate | None:
+        """Of the plans, without the part over with it."""
+        return self.ratios(lambda plan: plan.seconds)
+
+    @property
+    def room(self) -> tuple[float, float]:
+        """Median least distance to a wall of the plans that both rows found, with the part and without it."""
+        both = [(one.plan, other.plan) for one, other in self.pairs if _is_good(one) and _is_good(other)]
+        return (
+            median(one.clearance for one, _ in both if one is not None),
+            median(other.clearance for _, other in both if other is not None),
+        )
 
     @property
     def expansions(self) -> Estimate | None:
@@ -88,10 +102,14 @@ def gains(worth: Worth) -> list[str]:
             f"[{100 * (length.low - 1):.1f}, {100 * (length.high - 1):.1f}]"
         )
     expansions = worth.expansions
+    with_it, without = worth.room
+    if without < with_it - CLOSER:
+        found.append(f"plans keep {without:.2f} units from walls without it, {with_it:.2f} with it")
     if expansions is not None and expansions.value >= NOTICED and expansions.low > 1.0:
         found.append(f"it takes {expansions.value:.1f} times the expansions without it")
-    if worth.time is not None and worth.time >= NOTICED:
-        found.append(f"plans take {worth.time:.1f} times as long without it")
+    seconds = worth.seconds
+    if seconds is not None and seconds.value >= NOTICED and seconds.low > 1.0:
+        found.append(f"plans take {seconds.value:.1f} times as long without it")
     return found
 
 
@@ -101,18 +119,20 @@ def costs(worth: Worth) -> list[str]:
     length = worth.length
     if length is not None and length.high < 1.0 / LONGER:
         found.append(f"ways are {100 * (1 - length.value):.1f} % shorter without it")
-    if worth.time is not None and worth.time <= 1.0 / NOTICED:
-        found.append(f"without it plans take {worth.time:.2f} of the time")
+    with_it, without = worth.room
+    if without > with_it + CLOSER:
+        found.append(f"plans keep {without:.2f} units from walls without it, {with_it:.2f} with it")
+    seconds = worth.seconds
+    if seconds is not None and seconds.value <= 1.0 / NOTICED and seconds.high < 1.0:
+        found.append(f"without it plans take {seconds.value:.2f} of the time")
     return found
 
 
 def verdict(lacks: str, worth: Worth) -> str:
     """One sentence about a part on some problems."""
-    if not worth.pairs:
-        return f"{lacks}: not run."
-    good, bad = gains(worth), costs(worth)
-    told = "; ".join(good) if good else f"adds nothing on these {len(worth.pairs)} problems"
-    return f"{lacks}: {told}{'; but ' if bad else ''}{'; '.join(bad)}."
+    good, bad, count = gains(worth), costs(worth), len(worth.pairs)
+    nothing = f"adds nothing on these {count} problems" if worth.is_idle else f"{count} are too few to tell"
+    return f"{lacks}: {'; '.join(good) or nothing}{'; but ' if bad else ''}{'; '.join(bad)}."
 
 
 _JUDGED: dict[str, Callable[[Trial], bool]] = {

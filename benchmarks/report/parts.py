@@ -7,20 +7,24 @@ from dataclasses import dataclass
 
 from benchmarks.report.sheets import Entry, Row, Sheet, by
 from benchmarks.suites.parts import PARTS, Part
-from benchmarks.worth import Worth, gains, has_best_order, problem_of, verdict
+from benchmarks.worth import Worth, has_best_order, problem_of, verdict
 from chronoforest.bench.case import Case
 from chronoforest.bench.metrics import CAPS, is_sound, is_within, median
 from chronoforest.bench.trials import PlanFigures, Trial
 from chronoforest.report.contents import Exhibit
 
 COMPLETE, LENGTH, FIRST, FINAL = "complete, %", "÷ reference", "first plan s", "final plan s"
-NODES, EXPANSIONS, ORDER, ARRIVED = "nodes", "expansions", "best order, %", "arrived, %"
+NODES, EXPANSIONS, ROOM = "nodes", "expansions", "clearance"
+ORDER, ARRIVED = "best order, %", "arrived, %"
 
 NOTES = (
     "Sound plans only, but for the shares: complete and through no wall. Seconds are medians.",
     "The reference is the shortest way at any angle with clearance 1.0, in the best order; where there is no "
     "map, the shortest plan of any row.",
-    "Nodes are those of the trees, or pieces realised; expansions are leaves promoted, or pieces asked.",
+    "Nodes are those of the trees, or pieces realised; expansions are leaves promoted, or pieces asked. "
+    "Clearance is the median of the least distance to a wall.",
+    "A part adds something if plans without it are less often complete, in the best order or walked to the "
+    "end, longer, nearer to walls, or take more expansions or time, by more than chance explains.",
 )
 
 
@@ -85,11 +89,12 @@ def _idle(part: Part, sets: Sequence[_Set]) -> str:
     """The sets on which a part adds nothing, "" where it always adds something or was not run."""
     known = {one.title: one.worth(part) for one in sets}
     run = {title: worth for title, worth in known.items() if worth.pairs}
-    idle = [title for title, worth in run.items() if not gains(worth)]
+    idle = [title for title, worth in run.items() if worth.is_idle]
     if not idle:
         return ""
     where = "anywhere" if len(idle) == len(run) else f"on {'; '.join(idle)}"
-    return f"**{part.lacks} ({part.whole}) adds nothing {where}.**"
+    count = sum(len(run[title].pairs) for title in idle)
+    return f"Adds nothing {where}, {count} problems: {part.lacks} ({part.whole})."
 
 
 def _table(name: str, one: _Set) -> Sheet:
@@ -111,6 +116,8 @@ def _entries(trials: Sequence[Trial], references: Mapping[Case, float]) -> dict[
         NODES: _mean_entry(plans, lambda plan: plan.num_nodes),
         EXPANSIONS: _mean_entry(plans, lambda plan: plan.num_expanded),
     }
+    if any(plan.geodesic > 0 for plan in plans):
+        entries[ROOM] = _median_entry(plans, lambda plan: plan.clearance)
     if any(trial.case.num_waypoints for trial in trials) and any(plan.geodesic > 0 for plan in plans):
         entries[ORDER] = Entry.of_share(map(has_best_order, trials))
     if any(trial.walk is not None for trial in trials):
