@@ -97,17 +97,28 @@ def test_a_way_that_nobody_moves_along_is_given_up_for_another():
     assert tried.num_rounds > len(SAMPLES)
 
 
-def test_a_leg_whose_every_way_is_refuted_stays_proposed():
-    class Nobody(StraightSampler):
-        def __call__(self, query, rng):
-            return np.repeat(query.boundary[:, None], self.horizon + 1, axis=1)
+class Nobody(StraightSampler):
+    """Nobody moves at all."""
 
+    def __call__(self, query, rng):
+        return np.repeat(query.boundary[:, None], self.horizon + 1, axis=1)
+
+
+def test_a_leg_whose_every_way_is_refuted_stays_proposed():
     models = FakeModels(density=SquareDensity(BLOCK), sampler=Nobody())
     planner = Planner(models, PlannerParams(), "nobody")
     result = planner.plan(ACROSS, variant="verified")
     assert result.complete
     assert evidence(result) == ["proposed"]
     assert result.num_rounds == 1 + MOST_REFUTED * len(SAMPLES)
+
+
+@pytest.mark.parametrize("variant", ["verified", "roadmap-fixed"])
+def test_several_legs_may_be_refuted_in_one_round(variant):
+    planner = Planner(FakeModels(sampler=Nobody()), PlannerParams(), "nobody")
+    result = planner.plan(scattered_problem(1, 2), variant=variant)
+    assert result.complete
+    assert evidence(result) == ["proposed"] * 3
 
 
 def test_where_the_roadmap_leads_nowhere_trees_are_grown():

@@ -173,9 +173,8 @@ class RoadmapSearch:
         for leg in legs:
             self._take_in(leg, [next(verdicts) for _ in self.found[leg].pieces])
         refuted = [leg for leg in legs if self.num_tries[leg] == len(counts)]
-        for leg in refuted:
-            self._refute(leg)
         if refuted:
+            self._refute(*refuted)
             self.route = self._propose(self.route)
 
     def _take_in(self, leg: Pair, verdicts: Sequence[Verdict]) -> None:
@@ -186,14 +185,15 @@ class RoadmapSearch:
         if left:
             self.num_tries[leg] += 1
 
-    def _refute(self, leg: Pair) -> None:
+    def _refute(self, *legs: Pair) -> None:
         """Nobody moves like that: hops along the pieces get dearer, for all legs of the problem."""
         room = 2.0 * self.prepared.params.assembly.keep_margin
-        for piece in self.found[leg].pieces:
+        for piece in [piece for leg in legs for piece in self.found[leg].pieces]:
             self.joined = self.joined.dearer(self.joined.hops_along(piece, room), DEARER)
-        self.num_tries[leg] = 0
-        self.num_refuted[leg] += 1
-        self._forget(leg)
+        for leg in legs:
+            self.num_tries[leg] = 0
+            self.num_refuted[leg] += 1
+            self._forget(leg)
 
     def _forget(self, leg: Pair) -> None:
         """Ask the roadmap again for this leg and for others that are not verified."""
