@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from statistics import fmean
 
 from benchmarks.report.sheets import ratio
 from chronoforest.bench.case import Case
@@ -16,6 +17,10 @@ NOTICED = 1.1
 
 FEWEST = 5
 """Problems on which it can be said that a part adds nothing."""
+
+STRAYS = {"outside": "outside the support", "against": "against recorded motion"}
+ASTRAY = 0.5
+"""Per cent of the way: shares that differ by less are the same."""
 
 CLOSER = 0.05
 """Units: plans that come nearer to a wall by less keep the same room."""
@@ -51,10 +56,15 @@ class Worth:
         """How many trials are good, with the part and without it."""
         return sum(is_good(one) for one, _ in self.pairs), sum(is_good(other) for _, other in self.pairs)
 
+    @property
+    def solved(self) -> list[tuple[PlanFigures, PlanFigures]]:
+        """The plans of problems that both rows solved."""
+        plans = [(one.plan, other.plan) for one, other in self.pairs if _is_good(one) and _is_good(other)]
+        return [(one, other) for one, other in plans if one is not None and other is not None]
+
     def ratios(self, value: Callable[[PlanFigures], float]) -> Estimate | None:
         """Without the part over with it, of the plans that both rows found."""
-        both = [(one.plan, other.plan) for one, other in self.pairs if _is_good(one) and _is_good(other)]
-        some = [(value(one), value(other)) for one, other in both if one is not None and other is not None]
+        some = [(value(one), value(other)) for one, other in self.solved]
         if not some or sum(one for one, _ in some) == 0:
             return None
         return ratio([other for _, other in some], [one for one, _ in some])
@@ -72,11 +82,16 @@ class Worth:
     @property
     def room(self) -> tuple[float, float]:
         """Median least distance to a wall of the plans that both rows found, with the part and without it."""
-        both = [(one.plan, other.plan) for one, other in self.pairs if _is_good(one) and _is_good(other)]
-        return (
-            median(one.clearance for one, _ in both if one is not None),
-            median(other.clearance for _, other in both if other is not None),
-        )
+        solved = self.solved
+        return median(one.clearance for one, _ in solved), median(other.clearance for _, other in solved)
+
+    def share(self, name: str) -> tuple[float, float]:
+        """The mean of a measured share over the plans that both rows found, with the part and without it."""
+        both = [
+            (one.measures, other.measures) for one, other in self.pairs if _is_good(one) and _is_good(other)
+        ]
+        known = [(one[name], other[name]) for one, other in both if name in one and name in other]
+        return (fmean(one for one, _ in known), fmean(other for _, other in known)) if known else (0.0, 0.0)
 
     @property
     def expansions(self) -> Estimate | None:
@@ -94,35 +109,18 @@ def has_best_order(trial: Trial) -> bool:
 
 def gains(worth: Worth) -> list[str]:
     """What is better with the part, in words; nothing when it adds nothing."""
-    found = [*_counted(worth)]
-    length = worth.length
-    if length is not None and length.low > LONGER:
-        found.append(
-            f"ways are {100 * (length.value - 1):.1f} % longer without it "
-            f"[{100 * (length.low - 1):.1f}, {100 * (length.high - 1):.1f}]"
-        )
-    expansions = worth.expansions
-    with_it, without = worth.room
-    if without < with_it - CLOSER:
-        found.append(f"plans keep {without:.2f} units from walls without it, {with_it:.2f} with it")
-    if expansions is not None and expansions.value >= NOTICED and expansions.low > 1.0:
-        found.append(f"it takes {expansions.value:.1f} times the expansions without it")
-    seconds = worth.seconds
-    if seconds is not None and seconds.value >= NOTICED and seconds.low > 1.0:
-        found.append(f"plans take {seconds.value:.1f} times as long without it")
-    return found
+    return [*_counted(worth), *_longer(worth), *_astray(worth), *_nearer(worth), *_slower(worth)]
 
 
 def costs(worth: Worth) -> list[str]:
     """What is better without the part, in words."""
     found = [f"{text} with it" for text in _lost(worth)]
-    length = worth.length
+    length, seconds = worth.length, worth.seconds
     if length is not None and length.high < 1.0 / LONGER:
         found.append(f"ways are {100 * (1 - length.value):.1f} % shorter without it")
     with_it, without = worth.room
     if without > with_it + CLOSER:
         found.append(f"plans keep {without:.2f} units from walls without it, {with_it:.2f} with it")
-    seconds = worth.seconds
     if seconds is not None and seconds.value <= 1.0 / NOTICED and seconds.high < 1.0:
         found.append(f"without it plans take {seconds.value:.2f} of the time")
     return found
@@ -154,6 +152,35 @@ def _lost(worth: Worth) -> list[str]:
     both = {name: worth.counts(is_good) for name, is_good in _JUDGED.items()}
     total = len(worth.pairs)
     return [f"{b} of {total} {name} without it, {a}" for name, (a, b) in both.items() if b > a]
+
+
+def _longer(worth: Worth) -> Iterator[str]:
+    length = worth.length
+    if length is not None and length.low > LONGER:
+        percent = [100 * (value - 1) for value in (length.value, length.low, length.high)]
+        yield "ways are {:.1f} % longer without it [{:.1f}, {:.1f}]".format(*percent)
+
+
+def _astray(worth: Worth) -> Iterator[str]:
+    for name, where in STRAYS.items():
+        with_it, without = (100 * share for share in worth.share(name))
+        if without > with_it + ASTRAY:
+            yield f"{without:.1f} % of the way lie {where} without it, {with_it:.1f} with it"
+
+
+def _nearer(worth: Worth) -> Iterator[str]:
+    with_it, without = worth.room
+    if without < with_it - CLOSER:
+        yield f"plans keep {without:.2f} units from walls without it, {with_it:.2f} with it"
+
+
+def _slower(worth: Worth) -> Iterator[str]:
+    """More expansions, and more time."""
+    expansions, seconds = worth.expansions, worth.seconds
+    if expansions is not None and expansions.value >= NOTICED and expansions.low > 1.0:
+        yield f"it takes {expansions.value:.1f} times the expansions without it"
+    if seconds is not None and seconds.value >= NOTICED and seconds.low > 1.0:
+        yield f"plans take {seconds.value:.1f} times as long without it"
 
 
 def _is_good(trial: Trial) -> bool:

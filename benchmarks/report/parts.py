@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from benchmarks.report.sheets import Entry, Row, Sheet, by
 from benchmarks.suites.parts import PARTS, Part
-from benchmarks.worth import Worth, has_best_order, problem_of, verdict
+from benchmarks.worth import STRAYS, Worth, has_best_order, problem_of, verdict
 from chronoforest.bench.case import Case
 from chronoforest.bench.metrics import CAPS, is_sound, is_within, median
 from chronoforest.bench.trials import PlanFigures, Trial
@@ -24,7 +24,8 @@ NOTES = (
     "Nodes are those of the trees, or pieces realised; expansions are leaves promoted, or pieces asked. "
     "Clearance is the median of the least distance to a wall.",
     "A part adds something if plans without it are less often complete, in the best order or walked to the "
-    "end, longer, nearer to walls, or take more expansions or time, by more than chance explains.",
+    "end, longer, nearer to walls, farther outside the support or against recorded motion, or take more "
+    "expansions or time; lengths, expansions and times by more than chance explains.",
 )
 
 
@@ -120,6 +121,10 @@ def _entries(trials: Sequence[Trial], references: Mapping[Case, float]) -> dict[
         entries[ROOM] = _median_entry(plans, lambda plan: plan.clearance)
     if any(trial.case.num_waypoints for trial in trials) and any(plan.geodesic > 0 for plan in plans):
         entries[ORDER] = Entry.of_share(map(has_best_order, trials))
+    for name, where in STRAYS.items():
+        known = [100 * trial.measures[name] for trial, _ in sound if name in trial.measures]
+        if known:
+            entries[f"{where}, %"] = Entry.of_mean(known)
     if any(trial.walk is not None for trial in trials):
         entries[ARRIVED] = Entry.of_share(is_within(trial, CAPS[0]) for trial in trials)
     return entries

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from benchmarks.instances import find, stored_sets
 from benchmarks.suites.hamiltonian import instance_cases
 from chronoforest.bench.case import Case
@@ -25,6 +27,8 @@ from chronoforest.bench.suite import Request, Suite
 from chronoforest.bench.trials import Trial, measure_plan, measure_unmapped, plan_problem
 from chronoforest.envs.tasks import WORLDS
 from chronoforest.peers.choice import CHRONOFOREST, PlannerChoice
+from chronoforest.planning.result import PlanResult
+from chronoforest.types import PlanningModels
 
 if TYPE_CHECKING:
     from chronoforest.presets.loading import PresetPlanner
@@ -178,7 +182,23 @@ def _plan_stored(case: Case, planner: PresetPlanner) -> Trial:
 
 def _plan_places(case: Case, planner: PresetPlanner) -> Trial:
     problem = supported_problem(case, planner.models, planner.params.assembly.edge)
-    return Trial(case, measure_unmapped(plan_problem(case, planner, problem)))
+    result = plan_problem(case, planner, problem)
+    return Trial(case, measure_unmapped(result), measures=strays(result, planner.models))
+
+
+def strays(result: PlanResult, models: PlanningModels) -> dict[str, float]:
+    """Shares of a plan's way that lie outside the support, and that run against recorded motion."""
+    hops = np.concatenate([np.stack([route.path[:-1], route.path[1:]]) for route in result.routes], axis=1)
+    moves = hops[1] - hops[0]
+    length = np.linalg.norm(moves, axis=-1)
+    whole = max(float(length.sum()), 1e-9)
+    middles = hops[0] + 0.5 * moves
+    # The points of a way lie so near to each other that only a whole step has a direction.
+    steps = models.step_length * moves / np.maximum(length, 1e-9)[:, None]
+    return {
+        "outside": float(length[models.density.margin(middles) < 0].sum()) / whole,
+        "against": float(length[~models.density.follows(middles, steps)].sum()) / whole,
+    }
 
 
 _KINDS = {

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from fake_planner import FakePlanner
-from fakes import FakeModels, make_planner
+from fakes import FakeModels, SquareDensity, make_planner
 
 from benchmarks.report.parts import COMPLETE, FINAL, FIRST, LENGTH, ORDER, ROOM, part_tables
 from benchmarks.suites import parts
@@ -18,6 +18,7 @@ from chronoforest.bench.suite import Request
 from chronoforest.bench.trials import Trial
 from chronoforest.peers.choice import CHRONOFOREST, PlannerChoice
 from chronoforest.planning.variants import VARIANTS
+from chronoforest.types import Problem
 
 GIANT = "pointmaze-giant-stitch-v0"
 CASES = parts.cases(Request(repeats=1, episodes=1))
@@ -122,7 +123,30 @@ def test_a_world_without_a_map_is_planned_in_and_shown():
     ratios = [row.entries[LENGTH].ours.value for row in table.rows]
     assert min(ratios) == 1.0
     assert not {ORDER, ROOM} & set(table.columns)
+    assert table.columns[-2:] == ("outside the support, %", "against recorded motion, %")
     assert summary.columns == ("square: random problems, M = 1, K = 0",)
+
+
+def test_ways_outside_the_support_and_against_the_traffic_are_measured():
+    class Eastward(SquareDensity):
+        def follows(self, points, moves):
+            return moves[..., 0] > 0
+
+    result = make_planner().plan(Problem([[2.0, 5.0]], [[18.0, 5.0]]), variant="roadmap-only")
+    models = FakeModels(density=Eastward(((6.0, 0.0), (10.0, 20.0))))
+    measured = parts.strays(result, models)
+    assert measured["outside"] == pytest.approx(0.25, abs=0.02)
+    assert measured["against"] == 0.0
+    (route,) = result.routes
+    back = replace(result, routes=(replace(route, path=route.path[::-1]),))
+    assert parts.strays(back, models)["against"] == pytest.approx(1.0)
+
+
+def test_ways_that_stray_without_a_part_are_what_it_adds(pairs):
+    label = "roadmap only"
+    trials = [replace(t, measures={"outside": 0.1 * LABELS[label].is_of(t), "against": 0.0}) for t in pairs]
+    worth = Worth.of(of(trials, BOTH), of(trials, label))
+    assert gains(worth) == ["10.0 % of the way lie outside the support without it, 0.0 with it"]
 
 
 def test_supported_anchors_keep_room_and_follow_the_seed():
