@@ -631,6 +631,14 @@ def test_variants_change_what_they_say():
     assert (challenge.max_doubts, challenge.max_challenges) == (0, 0)
 
 
+@pytest.mark.parametrize("variant", ["no-student", "verified-no-student", "paper"])
+def test_variants_of_the_full_network_have_no_student(variant):
+    planner = make_planner()
+    planner.models.sampler.has_student = True
+    assert not planner.prepared(variant).models.sampler.has_student
+    assert planner.prepared("no-guidance").models.sampler.has_student
+
+
 @pytest.mark.parametrize("variant", ["no-shortening", "verified-no-shortening", "paper"])
 def test_ways_that_are_not_shortened_are_as_long_as_they_were_found(variant):
     planner, problem = make_planner(BLOCK), scattered_problem(1, 2, BLOCK)

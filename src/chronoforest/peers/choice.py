@@ -76,10 +76,10 @@ class PlannerChoice:
 
     @property
     def weight_files(self) -> tuple[Path, ...]:
-        """The files that are read: density, distance, denoiser and tracker."""
-        from chronoforest.models.store import distance_file, model_path
+        """The files that are read: density, distance, denoiser, its student and the tracker."""
+        from chronoforest.models.store import STUDENT, distance_file, model_path
         from chronoforest.presets.named import get_preset
 
         tracker = get_preset(self.preset).tracker_file(self.tracker)
-        names = ("density", distance_file(self.distance), "denoiser", tracker)
+        names = ("density", distance_file(self.distance), "denoiser", STUDENT, tracker)
         return tuple(model_path(self.folder, name) for name in names)

@@ -78,6 +78,10 @@ def _guided(**changes: str | float) -> Callable[[SearchModels], SearchModels]:
     return lambda models: replace(models, sampler=models.sampler.guided_by(**changes))
 
 
+def _without_student(models: SearchModels) -> SearchModels:
+    return replace(models, sampler=models.sampler.denoising_by())
+
+
 def _single(params: PlannerParams) -> PlannerParams:
     junction = replace(params.search.junction, num_samples=1, scales=params.search.junction.scales[:1])
     return replace(params, search=replace(params.search, junction=junction))
@@ -140,6 +144,8 @@ VARIANTS: dict[str, Variant] = {
     "no-guidance": Variant(equip=_guided(strength=0.0)),
     "no-shortening": Variant(_unshortened),
     "no-challenges": Variant(_unchallenged),
+    "no-student": Variant(equip=_without_student),
+    "verified-no-student": replace(_VERIFIED, equip=_without_student),
     "verified-single": replace(_VERIFIED, adapt=_single, piece_samples=(1,)),
     "verified-no-guidance": replace(_VERIFIED, equip=_guided(strength=0.0)),
     "verified-no-shortening": replace(_VERIFIED, adapt=_unshortened),

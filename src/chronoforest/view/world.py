@@ -40,6 +40,7 @@ SUMMARIES = {
     "no-landmarks": "the distance as learned, at any range",
     "no-guidance": "segments are not steered",
     "no-shortening": "ways are kept as they were found",
+    "no-student": "all steps of the full network",
     "no-challenges": "the first complete order stands",
     "noisy-injection": "guidance goes through the network",
     "sparse-guidance": "guidance moves the last frame only",
