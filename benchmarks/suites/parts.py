@@ -213,4 +213,4 @@ _KINDS = {
 }
 
 
-SUITE = Suite("parts", "what each part is worth", cases, run_part, seconds=6.0)
+SUITE = Suite("parts", "what each part is worth", cases, run_part, seconds=3.0)
