@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,24 +56,34 @@ def bridge_costs(asked: Sequence[tuple[Rows, Tree]], calibration: Calibration) -
 
 def _table(asked: Sequence[tuple[Rows, Tree]], calibration: Calibration) -> dict[tuple[int, int], Candidates]:
     """Candidates by the ids of rows and partner, for trees of one direction."""
-    blocks = list({id(rows): rows for rows, _ in asked}.values())
-    partners = list({id(partner): partner for _, partner in asked}.values())
-    gap = blocks[0].tree.outward_pairwise(*(np.concatenate([x.codes for x in y]) for y in (blocks, partners)))
-    costs = (np.concatenate([x.cost for x in y]) for y in (blocks, partners))
-    cost = np.add.outer(*costs) + calibration.inflate(gap)
-    across, down = ({id(x): part for x, part in zip(y, _parts(y), strict=True)} for y in (partners, blocks))
-    return {
-        (id(rows), id(partner)): Candidates(
-            cost[down[id(rows)], across[id(partner)]], gap[down[id(rows)], across[id(partner)]]
-        )
-        for rows, partner in asked
-    }
+    here, there = _stacked([rows for rows, _ in asked]), _stacked([partner for _, partner in asked])
+    gap = asked[0][0].tree.outward_pairwise(here.codes, there.codes)
+    cost = here.cost[:, None] + calibration.inflate(gap) + there.cost
+    found = {}
+    for rows, partner in asked:
+        block = here.place[id(rows)], there.place[id(partner)]
+        found[id(rows), id(partner)] = Candidates(cost[block], gap[block])
+    return found
 
 
-def _parts(values: Sequence[Rows] | Sequence[Tree]) -> list[slice]:
-    """Where each one's rows lie when all are put one after the other."""
-    ends = np.cumsum([0, *(len(value.cost) for value in values)])
-    return [slice(int(first), int(last)) for first, last in pairwise(ends)]
+class _Stacked(NamedTuple):
+    """cost [n] and codes [n, F] of several one after the other, and by their ids where each one's lie."""
+
+    cost: FloatArray
+    codes: NDArray[Any]
+    place: dict[int, slice]
+
+
+def _stacked(values: Sequence[Rows] | Sequence[Tree]) -> _Stacked:
+    """Each is taken once."""
+    once = {id(value): value for value in values}
+    ends = np.cumsum([0, *(len(value.cost) for value in once.values())])
+    places = [slice(int(first), int(last)) for first, last in pairwise(ends)]
+    return _Stacked(
+        np.concatenate([value.cost for value in once.values()]),
+        np.concatenate([value.codes for value in once.values()]),
+        dict(zip(once, places, strict=True)),
+    )
 
 
 class Ranking(Protocol):
