@@ -669,6 +669,13 @@ def test_the_paper_stops_after_forty_rounds_however_many_legs_there_are():
     assert lost.plan(scattered_problem(1, 2)).num_rounds == 72
 
 
+def test_what_ways_come_out_at_is_told_for_the_distance_that_trees_use():
+    """In an open square ways are straight; a distance that drifts looks longer than they are."""
+    planner = Planner(FakeModels(distance=DriftingDistance(drift=2.0)), PlannerParams())
+    assert planner.prepared("online").stretch == pytest.approx(1.0, abs=0.08)
+    assert planner.prepared("learned-distance").stretch == pytest.approx(0.5, abs=0.08)
+
+
 def test_the_longest_hop_is_what_is_covered_between_two_frames():
     planner = make_planner()
     assert planner.prepared("online").models.largest_hop == SPEED * planner.models.sampler.stride

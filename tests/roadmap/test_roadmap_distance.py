@@ -40,7 +40,8 @@ def test_what_is_not_connected_is_not_near_but_the_nearer_the_nearer_it_looks():
     codes = far_sighted.encode(places)
     assert known.distance.between(places[0], places[1]) < TRUSTED
     steps = far_sighted.pairwise(codes[:1], codes[1:])[0]
-    longest = road.across[np.isfinite(road.across)].max()
+    room = far_sighted.encode(road.places.position[road.places.position[:, 0] < 11.5])
+    longest = far_sighted.pairwise(room, room).max()
     assert longest < steps[0] < steps[1] < np.inf
     assert (steps[2:] < longest).all()
     assert far_sighted.between(codes[:1], codes[1:2])[0] == pytest.approx(steps[0])

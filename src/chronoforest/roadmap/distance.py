@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
+from chronoforest.roadmap.chains import Chains
 from chronoforest.roadmap.hops import Ground
 from chronoforest.roadmap.lines import goes_with_traffic, keeps_room
 from chronoforest.roadmap.ways import Roadmap
@@ -57,7 +58,8 @@ class RoadmapDistance:
         far = np.flatnonzero(self._is_far(steps, source.home, target.home))
         if len(far):
             here, there = source.near[far, :, None], target.near[far, None, :]
-            chains = source.out[far, :, None] + self.roadmap.across[here, there] + target.into[far, None, :]
+            across = self._chains.leaving(source.near[far])[here, there]
+            chains = source.out[far, :, None] + across + target.into[far, None, :]
             steps[far] = self._told(chains.min(axis=(1, 2)), steps[far])
         return steps
 
@@ -68,15 +70,16 @@ class RoadmapDistance:
         is_far = self._is_far(steps, source.home[:, None], target.home)
         rows = np.flatnonzero(is_far.any(axis=1))
         if len(rows):
-            chains = self._chains(source.near[rows], source.out[rows], target)
+            chains = self._all_chains(source.near[rows], source.out[rows], target)
             steps[rows] = np.where(is_far[rows], self._told(chains, steps[rows]), steps[rows])
         return steps
 
-    def _chains(self, near: IntArray, out: FloatArray, target: _Parts) -> FloatArray:
+    def _all_chains(self, near: IntArray, out: FloatArray, target: _Parts) -> FloatArray:
         """[n, m] steps over the doors near, out [n, doors] and those of the targets."""
-        onward, chains = (np.full((len(near), k), np.inf) for k in (len(self._tree.data), len(target.near)))
+        across = self._chains.leaving(near)
+        onward, chains = (np.full((len(near), k), np.inf) for k in (len(across), len(target.near)))
         for door in range(self._num_doors):
-            np.minimum(onward, out[:, [door]] + self.roadmap.across[near[:, door]], out=onward)
+            np.minimum(onward, out[:, [door]] + across[near[:, door]], out=onward)
         for door in range(self._num_doors):
             np.minimum(chains, onward[:, target.near[:, door]] + target.into[:, door], out=chains)
         return chains
@@ -88,7 +91,7 @@ class RoadmapDistance:
 
     def _told(self, chains: FloatArray, learned: FloatArray) -> FloatArray:
         """Elementwise: the chain where there is one, otherwise beyond all of them."""
-        return np.where(np.isfinite(chains), chains, self._beyond + learned)
+        return np.where(np.isfinite(chains), chains, self._chains.longest + learned)
 
     @cached_property
     def _tree(self) -> cKDTree:
@@ -99,16 +102,13 @@ class RoadmapDistance:
         return self.ground.density.margin(self.roadmap.places.position)
 
     @cached_property
-    def _is_close(self) -> BoolArray:
-        """[n, n]: a short chain joins two places in one direction at least: which, the learned one tells."""
-        across = self.roadmap.across
-        return np.asarray(np.minimum(across, across.T) <= AGREES * self.trusted)
+    def _chains(self) -> Chains:
+        return Chains(self.roadmap.hops, len(self.roadmap.places))
 
     @cached_property
-    def _beyond(self) -> float:
-        """Steps of the longest chain."""
-        across = self.roadmap.across
-        return float(across[np.isfinite(across)].max(initial=0.0))
+    def _is_close(self) -> BoolArray:
+        """[n, n]: a short chain joins two places in one direction at least: which, the learned one tells."""
+        return self._chains.close(AGREES * self.trusted)
 
     def _views(self, points: FloatArray, gap: FloatArray, near: IntArray) -> tuple[BoolArray, ...]:
         """[n, doors] whether a point sees its nearest places, can go there, and be reached from there."""

@@ -25,11 +25,6 @@ class Roadmap:
     hops: Hops
     pace: float
 
-    @cached_property
-    def across(self) -> FloatArray:
-        """[n, n] steps of the quickest chain of hops between places, infinite where none leads."""
-        return np.asarray(dijkstra(_graph(self.hops, len(self.places))))
-
 
 def build_roadmap(support: Support, ground: Ground) -> Roadmap:
     """The roadmap of a world: no map, no recordings, the same for every problem."""
