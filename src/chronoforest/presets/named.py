@@ -104,8 +104,8 @@ def _antmaze(size: str) -> Preset:
 
 
 def _with_portals(preset: Preset) -> Preset:
-    """Portals make a world that cannot be walked backward and where luck must not look like skill: a chain
-    over landmarks would collect the luckiest hops, and a way around a portal is no detour."""
+    """Portals make a world that cannot be walked backward and where luck must not look like skill,
+    and a way around a portal is no detour."""
     models = replace(
         preset.models,
         distance=replace(preset.models.distance, width=256),
@@ -113,7 +113,7 @@ def _with_portals(preset: Preset) -> Preset:
     )
     search = replace(preset.planner.search, uncertainty_weight=10.0)
     challenge = replace(preset.planner.challenge, doubt=2.0)
-    planner = replace(preset.planner, search=search, challenge=challenge, landmark_spacing=0.0)
+    planner = replace(preset.planner, search=search, challenge=challenge)
     return replace(preset, models=models, planner=planner, world=WorldParams(is_reversible=False))
 
 

@@ -37,7 +37,7 @@ SUMMARIES = {
     "temporal-fixed": "the order is solved once, on the raw distance",
     "exhaustive": "every pair is searched until it is met",
     "direct-matrix": "a leg is always its own bridge",
-    "no-landmarks": "the distance as learned, at any range",
+    "learned-distance": "the distance as learned, at any range",
     "no-guidance": "segments are not steered",
     "no-shortening": "ways are kept as they were found",
     "no-student": "all steps of the full network",
