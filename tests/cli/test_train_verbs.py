@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tiny import PARAMS, make_episodes
 
-from chronoforest import TrainOptions, load_planner, train_preset
+from chronoforest import TrainOptions, load_planner, names, train_preset
 from chronoforest.cli import main
 from chronoforest.data.episodes import flat_arrays, write_arrays
 from chronoforest.errors import BadCheckpoint
@@ -23,9 +23,10 @@ def presets():
     """Two presets with tiny models, as long as this module runs."""
     for name in (NAME, OTHER):
         PRESETS[name] = Preset(name, PARAMS, SamplerParams(num_steps=4))
+        names.PRESETS[name] = name
     yield
     for name in (NAME, OTHER):
-        del PRESETS[name]
+        del PRESETS[name], names.PRESETS[name]
 
 
 @pytest.fixture(scope="module")

@@ -28,20 +28,26 @@ def demo(
         mode: default, or fast.
         weights: folder of trained models; those of the package unless told.
     """
+    from chronoforest.cli.planning import open_folder
+    from chronoforest.modules import require
+    from chronoforest.peers.choice import PlannerChoice
+
+    choice = PlannerChoice(PRESET, mode=mode, weights=weights)
+    choice.check()
+    require("sim")
     from rich.console import Console
 
     from chronoforest.cli.live import rounds_view
-    from chronoforest.cli.planning import open_folder
     from chronoforest.cli.run import write_journey
     from chronoforest.execution.journey import walk_problem
     from chronoforest.files import locked
-    from chronoforest.peers.choice import PlannerChoice
     from chronoforest.types import Problem
 
     console = Console()
     problem = Problem(STARTS, GOALS, WAYPOINTS)
     with locked(open_folder(out)) as folder:
-        planner = PlannerChoice(PRESET, mode=mode, weights=weights).load()
+        with console.status(f"loading {PRESET}"):
+            planner = choice.load()
         with rounds_view(console) as on_round:
             journey = walk_problem(planner, problem, seed=seed, on_round=on_round)
         console.print(_table(journey))

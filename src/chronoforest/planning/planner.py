@@ -17,7 +17,7 @@ from chronoforest.planning.roadmap_search import RoadmapSearch
 from chronoforest.planning.variants import VARIANTS, PlannerParams
 from chronoforest.routing.solver import order_from_names
 from chronoforest.search.memory import ForestMemory
-from chronoforest.typed import check_whole
+from chronoforest.typed import check_seconds, check_whole
 from chronoforest.types import (
     FloatArray,
     PlanningModels,
@@ -72,14 +72,22 @@ class MaxSeconds:
     seconds: float
 
     def __post_init__(self) -> None:
-        if isinstance(self.seconds, bool) or not isinstance(self.seconds, (int, float, np.number)):
-            raise InvalidParameter(f"seconds must be a number, got {self.seconds!r:.40}")
-        if not 0 <= self.seconds < np.inf:  # also NaN, which no time ever reaches
-            raise InvalidParameter(f"seconds must be 0 or more and finite, got {self.seconds}")
+        check_seconds("seconds", self.seconds)
 
     def __call__(self, rounds: Sequence[RoundStats]) -> bool:
         """Whether it is spent."""
         return bool(rounds) and rounds[-1].seconds >= self.seconds
+
+
+def stop_criterion(stop: StopCriterion | float) -> StopCriterion:
+    """A criterion as it is; a number means seconds."""
+    if callable(stop):
+        return stop
+    if isinstance(stop, (int, float, np.number)) and not isinstance(stop, bool):
+        return MaxSeconds(float(stop))
+    raise InvalidParameter(
+        f"stop must be seconds such as 2.0, or a criterion such as MaxRounds(10), got {stop!r:.40}"
+    )
 
 
 class PlanSearch(Protocol):
@@ -112,7 +120,7 @@ class Planner:
         problem: Problem,
         *,
         seed: int = 0,
-        stop: StopCriterion | None = None,
+        stop: StopCriterion | float | None = None,
         on_round: RoundObserver | None = None,
         on_snapshot: SnapshotObserver | None = None,
         variant: str = "online",
@@ -121,14 +129,15 @@ class Planner:
     ) -> PlanResult:
         """Routes through all waypoints, complete when every leg is met before the budget ends.
 
-        stop: ends planning early with the best partial plan; on_round: sees every round, on_snapshot
-        also its trees, meetings and bridges; order: names per agent, to plan for a given order; memory:
-        reuses trees of earlier calls whose anchors did not move.
+        stop: ends planning early with the best partial plan, a number after so many seconds; on_round: sees
+        every round, on_snapshot also its trees, meetings and bridges; order: names per agent, to plan for a
+        given order; memory: reuses trees of earlier calls whose anchors did not move.
         """
         self.check(problem, seed=seed, variant=variant, order=order)
+        criterion = stop_criterion(stop) if stop is not None else None
         with self._computing():
             search = self._begin(problem, variant, order, memory, seed)
-            search.run(stop or self._default_stop(problem, variant), on_round, on_snapshot)
+            search.run(criterion or self._default_stop(problem, variant), on_round, on_snapshot)
             return search.result(self.name, variant, seed)
 
     def _begin(

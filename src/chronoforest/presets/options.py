@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from chronoforest.names import check_device, check_distance, check_preset, check_tracker, full_name
+
 
 @dataclass(frozen=True)
 class TrainOptions:
@@ -42,6 +44,16 @@ class TrainOptions:
     init: Path | None = None
     seed: int = 0
     checkpoint_seconds: float = 60.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "preset", full_name(self.preset))
+
+    def check(self) -> None:
+        """Refuse names that nothing has, before anything is imported that takes time."""
+        check_preset(self.preset)
+        check_tracker(self.tracker)
+        check_distance(self.distance)
+        check_device(self.device)
 
     def command(self, kind: str) -> str:
         """The command that repeats the training of a model, without the folders of whoever ran it."""
