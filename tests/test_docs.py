@@ -19,6 +19,7 @@ from chronoforest.types import Plan
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src"
 README = ROOT / "README.md"
+CLI_PAGE = ROOT / "docs" / "cli.md"
 PAGES = [README, ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
@@ -121,7 +122,7 @@ def test_every_option_named_with_a_command_exists(verb, capsys):
     assert named <= offered
 
 
-def test_the_readme_lists_every_command():
+def test_the_page_of_the_command_line_lists_every_command():
     assert {verb_of(command) for command in commands(README)} >= set(VERBS)
 
 

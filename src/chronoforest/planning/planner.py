@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -79,15 +79,28 @@ class MaxSeconds:
         return bool(rounds) and rounds[-1].seconds >= self.seconds
 
 
-def stop_criterion(stop: StopCriterion | float) -> StopCriterion:
+def checked_stop(stop: StopCriterion | float | None) -> StopCriterion | None:
     """A criterion as it is; a number means seconds."""
-    if callable(stop):
+    if stop is None or callable(stop):
         return stop
     if isinstance(stop, (int, float, np.number)) and not isinstance(stop, bool):
         return MaxSeconds(float(stop))
     raise InvalidParameter(
         f"stop must be seconds such as 2.0, or a criterion such as MaxRounds(10), got {stop!r:.40}"
     )
+
+
+def check_observers(on_round: object, on_snapshot: object, memory: object) -> None:
+    """Refuse observers that cannot be called and a memory that is none, before any work."""
+    for name, observer in (("on_round", on_round), ("on_snapshot", on_snapshot)):
+        if observer is not None and not callable(observer):
+            raise InvalidParameter(
+                f"{name} must be a function that is called every round, got {observer!r:.40}"
+            )
+    if memory is not None and not isinstance(memory, ForestMemory):
+        raise InvalidParameter(
+            f"memory must be a ForestMemory() that is kept between plans, got {memory!r:.40}"
+        )
 
 
 class PlanSearch(Protocol):
@@ -115,6 +128,13 @@ class Planner:
         self._prepared: dict[str, Prepared] = {}
         self._prepared_from: tuple[PlanningModels, PlannerParams] = models, params
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is sent to other processes: all but what is prepared, which is made again there."""
+        return {**self.__dict__, "_prepared": {}}
+
     def plan(
         self,
         problem: Problem,
@@ -134,10 +154,11 @@ class Planner:
         given order; memory: reuses trees of earlier calls whose anchors did not move.
         """
         self.check(problem, seed=seed, variant=variant, order=order)
-        criterion = stop_criterion(stop) if stop is not None else None
+        stop = checked_stop(stop)
+        check_observers(on_round, on_snapshot, memory)
         with self._computing():
             search = self._begin(problem, variant, order, memory, seed)
-            search.run(criterion or self._default_stop(problem, variant), on_round, on_snapshot)
+            search.run(stop or self._default_stop(problem, variant), on_round, on_snapshot)
             return search.result(self.name, variant, seed)
 
     def _begin(
@@ -173,6 +194,9 @@ class Planner:
         order: Sequence[Sequence[str]] | None = None,
     ) -> None:
         """Refuse what `plan` could not plan for, before any work."""
+        if not isinstance(problem, Problem):
+            example = "Problem(starts=[[0, 0]], goals=[[9, 9]])"
+            raise InvalidProblem(f"problem must be a Problem, such as {example}, got {problem!r:.60}")
         self._check_variant(variant, has_order=order is not None)
         check_whole("seed", seed)
         self._refuse_unsupported(problem)
