@@ -90,6 +90,13 @@ def checked_stop(stop: StopCriterion | float | None) -> StopCriterion | None:
     )
 
 
+def check_problem(problem: object) -> None:
+    """Refuse what is no problem."""
+    if not isinstance(problem, Problem):
+        example = "Problem(starts=[[0, 0]], goals=[[9, 9]])"
+        raise InvalidProblem(f"problem must be a Problem, such as {example}, got {problem!r:.60}")
+
+
 def check_observers(on_round: object, on_snapshot: object, memory: object) -> None:
     """Refuse observers that cannot be called and a memory that is none, before any work."""
     for name, observer in (("on_round", on_round), ("on_snapshot", on_snapshot)):
@@ -194,9 +201,7 @@ class Planner:
         order: Sequence[Sequence[str]] | None = None,
     ) -> None:
         """Refuse what `plan` could not plan for, before any work."""
-        if not isinstance(problem, Problem):
-            example = "Problem(starts=[[0, 0]], goals=[[9, 9]])"
-            raise InvalidProblem(f"problem must be a Problem, such as {example}, got {problem!r:.60}")
+        check_problem(problem)
         self._check_variant(variant, has_order=order is not None)
         check_whole("seed", seed)
         self._refuse_unsupported(problem)

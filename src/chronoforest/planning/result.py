@@ -90,8 +90,8 @@ class PlanResult:
         write_text(path, self.to_json())
 
     def plot(self, path: str | Path | None = None, ax: Any = None) -> Any:
-        """Draw trees, meetings, routes and anchors over the data's support, on `ax` or on axes of its own, into
-        a file where one is named; returns the axes."""
+        """Draw trees, meetings, routes and anchors over the data's support, on `ax` or on axes of its own,
+        into a file where one is named; returns the axes."""
         from chronoforest.report import drawing
 
         axes = drawing.ground(self.support, ax)
