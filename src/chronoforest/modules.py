@@ -12,9 +12,8 @@ from typing import Any
 from chronoforest.errors import MissingExtra
 
 EXTRAS = {
-    "sim": ("mujoco", "ogbench", "gymnasium", "joblib", "matplotlib", "imageio_ffmpeg"),
+    "sim": ("mujoco", "ogbench", "gymnasium", "joblib", "imageio_ffmpeg"),
     "view": ("fastapi", "uvicorn"),
-    "plot": ("matplotlib",),
 }
 """Modules that the package's extras bring."""
 

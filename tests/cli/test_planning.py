@@ -1,7 +1,6 @@
 import importlib.util
 import json
 import os
-import sys
 
 import pytest
 from fake_planner import FakePlanner
@@ -91,17 +90,6 @@ def test_seconds_are_passed_on_as_the_stop(tmp_path, monkeypatch):
     assert main(command) == 0
     assert main([*command, "--seconds", "1.5"]) == 0
     assert stops == [None, 1.5]
-
-
-def test_without_matplotlib_the_plan_is_written_and_the_missing_picture_told(tmp_path, monkeypatch, capsys):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    command = ["plan", "--preset", MEDIUM, "--starts", "0,0", "--goals", "20,20", "--out", str(tmp_path)]
-    assert main(command) == 0
-    assert load_result(tmp_path / "plan.json").complete
-    assert not (tmp_path / "plan.png").exists()
-    assert "no picture: this needs matplotlib; install it with `pip install 'chronoforest[plot]'`" in (
-        capsys.readouterr().out
-    )
 
 
 @pytest.mark.parametrize(

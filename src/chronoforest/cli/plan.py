@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chronoforest.cli.planning import Choice, open_folder, read_points
-from chronoforest.errors import InvalidProblem, MissingExtra
+from chronoforest.errors import InvalidProblem
 from chronoforest.files import locked
 from chronoforest.names import check_variant
 
@@ -86,10 +86,5 @@ def _problem(file: Path | None, typed: dict[str, str]) -> Problem:
 def _write(result: PlanResult, folder: Path) -> None:
     """Save the plan and its picture, and tell where they are."""
     result.save(folder / "plan.json")
-    print(f"  {folder / 'plan.json'}  the plan")
-    try:
-        result.plot(folder / "plan.png")
-    except MissingExtra as error:
-        print(f"  no picture: {error}")
-    else:
-        print(f"  {folder / 'plan.png'}  its picture")
+    result.plot(folder / "plan.png")
+    print(f"  {folder / 'plan.json'}  the plan\n  {folder / 'plan.png'}  its picture")

@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 
 from chronoforest.data.episodes import Episodes, Float32Array
-from chronoforest.modules import optional
 from chronoforest.report.plots import save_figure
 from chronoforest.types import FloatArray
 
@@ -20,10 +19,11 @@ NUM_SHOWN = 12
 
 def draw_coverage(episodes: Episodes, path: Path, title: str = "") -> None:
     """Write a PNG: how often each place was visited, on a logarithmic scale, with a few episodes as lines."""
-    figures = optional("matplotlib.figure", "plot")
+    from matplotlib.figure import Figure
+
     counts, extent, pixel = _visits(episodes)
     height = 7.4 * (extent[3] - extent[2]) / (extent[1] - extent[0]) + 0.9
-    figure = figures.Figure(figsize=(9.0, height), dpi=110, layout="constrained")
+    figure = Figure(figsize=(9.0, height), dpi=110, layout="constrained")
     axes = figure.subplots()
     image = axes.imshow(
         np.ma.masked_equal(counts.T, 0), origin="lower", extent=extent, cmap="YlGnBu", norm="log"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from chronoforest.modules import optional
 from chronoforest.types import FloatArray, Problem, Support, TreePicture
 
 AGENT_COLOURS = ("#d1495b", "#00798c", "#edae49", "#66418d", "#30638e", "#3f7d20", "#c06014", "#8a4f7d")
@@ -20,7 +19,6 @@ def agent_colour(agent: int) -> str:
 
 def new_axes(support: Support, width: float = 10.0) -> tuple[Any, Any]:
     """A figure that fits the support, drawn as the ground plan it implies."""
-    optional("matplotlib", "plot")
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
