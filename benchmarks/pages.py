@@ -1,9 +1,10 @@
 """Numbers on the pages that come from records: each stands between two marks that say where it is from.
 
-`<!-- from: records/stitch.jsonl.gz | preset=ant-giant | success within 1000 -->100.0 %<!-- end -->` holds one
-number; with `by FIELD` among the conditions, a table with a row for each of its values. `weights | figures`
-and `weights | commands` are tables of what the cards of the weights say. `make figures` writes all of them
-anew, and a test compares them.
+`<!-- from: records/stitch.jsonl.gz; preset=ant-giant; success within 1000 -->100.0 %<!-- end -->` holds one
+number; with `by FIELD` among the conditions, a table with a row for each of its values. `weights; figures`
+and `weights; commands` are tables of what the cards of the weights say, `preset; ant-giant; FIELD` is a value
+of a preset, and `records/paper/SUITE; TABLE; ROW; COLUMN` a cell of the paper's tables. `make figures` writes
+all of them anew, and a test compares them.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from operator import attrgetter
 from pathlib import Path
 
 from benchmarks.contents import CONTENTS as PAPER
@@ -24,6 +26,7 @@ from chronoforest.files import write_text
 from chronoforest.models.store import KINDS, Card, Stored, files_of
 from chronoforest.names import PRESETS, full_name
 from chronoforest.presets.named import PRESETS as NAMED
+from chronoforest.presets.named import get_preset
 from chronoforest.report.tables import COLUMNS, TextTable
 
 ROOT = Path(__file__).parents[1]
@@ -64,16 +67,22 @@ def fill(text: str) -> str:
 
 
 def content(source: str) -> str:
-    """What a mark asks for: FILE | CONDITIONS | COLUMNS, or FOLDER/SUITE | TABLE | ROW | COLUMN of the
-    paper's tables."""
-    parts = tuple(part.strip() for part in source.split("|"))
+    """What a mark asks for."""
+    parts = tuple(part.strip() for part in source.split(";"))
     if parts in WEIGHTS:
         return _block(WEIGHTS[parts]())
     if len(parts) == 4:
         return _paper_cell(*parts)
     if len(parts) != 3:
-        raise InvalidParameter(f"a mark is FILE | CONDITIONS | COLUMNS, got {source!r}")
-    return _figures(*parts)
+        raise InvalidParameter(f"a mark is FILE; CONDITIONS; COLUMNS, got {source!r}")
+    return _setting(parts[1], parts[2]) if parts[0] == "preset" else _figures(*parts)
+
+
+def _setting(preset: str, name: str) -> str:
+    """A value of a preset, such as `planner.challenge.doubt`, or of its fast mode: `ant-giant fast`."""
+    named, _, mode = preset.partition(" ")
+    chosen = get_preset(named).fast() if mode == "fast" else get_preset(named)
+    return f"{attrgetter(name)(chosen):g}"
 
 
 def _figures(file: str, conditions: str, names: str) -> str:
@@ -166,7 +175,7 @@ def _paper_cell(path: str, name: str, label: str, column: str) -> str:
         raise UnknownTable(name, sheets)
     rows = {row.label: row.entries for row in sheets[name].rows}
     if column not in rows.get(label, {}):
-        raise UnknownColumn(f"{label} | {column}", [f"{row} | {c}" for row in rows for c in rows[row]])
+        raise UnknownColumn(f"{label}; {column}", [f"{row}; {c}" for row in rows for c in rows[row]])
     return shown(rows[label][column])
 
 

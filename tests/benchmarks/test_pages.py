@@ -3,7 +3,7 @@ import pytest
 from benchmarks.pages import MARK, content, fill, pages
 from chronoforest.errors import ChronoForestError
 
-ANT = "records/stitch.jsonl.gz | preset=ant-giant seed=0 | trials"
+ANT = "records/stitch.jsonl.gz; preset=ant-giant seed=0; trials"
 
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
@@ -25,8 +25,8 @@ def test_a_number_that_was_changed_by_hand_is_written_anew():
 
 
 def test_conditions_choose_the_trials_and_by_makes_a_table_of_them():
-    assert content("records/stitch.jsonl.gz | preset=ant-giant seed=0,1 | trials") == "500"
-    table = content("records/stitch.jsonl.gz | by preset=point-large,ant-giant | trials")
+    assert content("records/stitch.jsonl.gz; preset=ant-giant seed=0,1; trials") == "500"
+    table = content("records/stitch.jsonl.gz; by preset=point-large,ant-giant; trials")
     assert [line.split(" | ")[0] for line in table.strip().splitlines()[2:]] == [
         "| point large",
         "| ant giant",
@@ -34,18 +34,18 @@ def test_conditions_choose_the_trials_and_by_makes_a_table_of_them():
 
 
 def test_a_cell_of_the_papers_tables_is_found_by_suite_table_row_and_column():
-    cell = content("records/paper/hamiltonian | hamiltonian-own-ratios | M = 2 | online ÷ graph-fixed")
+    cell = content("records/paper/hamiltonian; hamiltonian-own-ratios; M = 2; online ÷ graph-fixed")
     assert 0.9 < float(cell.split(" ")[0]) < 1.1
 
 
 @pytest.mark.parametrize(
     ("source", "sentence"),
     [
-        ("records/stitch.jsonl.gz | seed=0 | sucess", "unknown column 'sucess'; did you mean 'success'"),
-        ("records/stitch.jsonl.gz | seed=99 | trials", "no trial has"),
+        ("records/stitch.jsonl.gz; seed=0; sucess", "unknown column 'sucess'; did you mean 'success'"),
+        ("records/stitch.jsonl.gz; seed=99; trials", "no trial has"),
         ("records/stitch.jsonl.gz", "a mark is FILE"),
-        ("records/paper/hamiltonian | nothing | a | b", "unknown table 'nothing'"),
-        ("records/paper/hamiltonian | hamiltonian-own-ratios | M = 3 | b", "unknown column 'M = 3 | b'"),
+        ("records/paper/hamiltonian; nothing; a; b", "unknown table 'nothing'"),
+        ("records/paper/hamiltonian; hamiltonian-own-ratios; M = 3; b", "unknown column 'M = 3; b'"),
     ],
 )
 def test_a_mark_that_asks_for_what_is_not_there_says_so(source, sentence):
