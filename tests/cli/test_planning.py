@@ -239,6 +239,7 @@ def test_demo_shows_rounds_a_table_and_what_it_wrote(tmp_path, capsys, monkeypat
     assert "7/7" in printed
     assert printed.count("arrived") == 2
     assert str(tmp_path / "walk.mp4") in printed
+    assert printed.index("planned: ") < printed.index("arrived")
     assert len(load_rollouts(tmp_path / "rollout.json")) == 2
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from chronoforest.execution.journey import Journey
+    from chronoforest.planning.result import PlanResult
 
 PRESET = "antmaze-giant-stitch-v0"
 STARTS = [[0.0, 0.0], [0.0, 36.0]]
@@ -48,8 +49,13 @@ def demo(
     with locked(open_folder(out)) as folder:
         with console.status(f"loading {PRESET}"):
             planner = choice.load()
+
+        def on_plan(result: PlanResult) -> None:
+            result.plot(folder / "plan.png")
+            console.print(f"planned: {folder / 'plan.png'}; now both walk", soft_wrap=True)
+
         with rounds_view(console) as on_round:
-            journey = walk_problem(planner, problem, seed=seed, on_round=on_round)
+            journey = walk_problem(planner, problem, seed=seed, on_round=on_round, on_plan=on_plan)
         console.print(_table(journey))
         for path in write_journey(journey, folder, "two ants, five waypoints"):
             print(f"  {path}")
