@@ -82,14 +82,17 @@ def _setting(preset: str, name: str) -> str:
     """A value of a preset, such as `planner.challenge.doubt`, or of its fast mode: `ant-giant fast`."""
     named, _, mode = preset.partition(" ")
     chosen = get_preset(named).fast() if mode == "fast" else get_preset(named)
-    return f"{attrgetter(name)(chosen):g}"
+    try:
+        return f"{attrgetter(name)(chosen):g}"
+    except AttributeError as error:
+        raise InvalidParameter(f"preset {named} has no {name}: {error}") from error
 
 
 def _figures(file: str, conditions: str, names: str) -> str:
     """Figures of the trials that fulfil the conditions, or a table of them."""
     wanted, columns = _conditions(conditions), _names(names)
     trials = _chosen(_trials(file), wanted.conditions)
-    cells = {**COLUMNS[trials[0].case.suite], **MORE}
+    cells = {**COLUMNS.get(trials[0].case.suite, COLUMNS["stitch"]), **MORE}  # the paper's suites walk tasks
     for name in columns:
         if name not in cells:
             raise UnknownColumn(name, cells)
@@ -132,10 +135,10 @@ def _conditions(text: str) -> Wanted:
     for before, word in zip(["", *words], words, strict=False):
         if word == "by":
             continue
-        name, _, values = word.partition("=")
+        name, sign, values = word.partition("=")
         if before == "by":
             rows = name
-        if values:
+        if sign:
             conditions[name] = tuple(full_name(value) for value in values.split(","))
     return Wanted(conditions, rows, conditions.get(rows or "", ()))
 

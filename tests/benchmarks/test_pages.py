@@ -1,8 +1,11 @@
+import re
+
 import pytest
 
 from benchmarks.pages import MARK, content, fill, pages
 from chronoforest.errors import ChronoForestError
 
+INTERVAL = re.compile(r"\d(?: %)? \[[\d.]+, [\d.]+\]")
 ANT = "records/stitch.jsonl.gz; preset=ant-giant seed=0; trials"
 
 
@@ -11,6 +14,12 @@ def test_every_marked_number_is_what_the_records_say(page):
     """Where it is not, `make figures` writes it anew."""
     text = page.read_text()
     assert fill(text) == text
+
+
+@pytest.mark.parametrize("page", pages()[1:], ids=lambda page: page.name)
+def test_every_figure_with_an_interval_has_its_source(page):
+    """Of every page under docs/."""
+    assert INTERVAL.findall(MARK.sub("", page.read_text())) == []
 
 
 def test_every_mark_has_an_end():
@@ -44,6 +53,7 @@ def test_a_cell_of_the_papers_tables_is_found_by_suite_table_row_and_column():
         ("records/stitch.jsonl.gz; seed=0; sucess", "unknown column 'sucess'; did you mean 'success'"),
         ("records/stitch.jsonl.gz; seed=99; trials", "no trial has"),
         ("records/stitch.jsonl.gz", "a mark is FILE"),
+        ("preset; ant-giant; planner.nothing", "preset ant-giant has no planner.nothing"),
         ("records/paper/hamiltonian; nothing; a; b", "unknown table 'nothing'"),
         ("records/paper/hamiltonian; hamiltonian-own-ratios; M = 3; b", "unknown column 'M = 3; b'"),
     ],
