@@ -129,7 +129,7 @@ def did_you_mean(name: str, choices: Iterable[str]) -> str:
     """A question about the choice that is spelled nearly like a name; nothing where none is."""
     from difflib import get_close_matches
 
-    close = get_close_matches(name, list(choices), n=1)
+    close = get_close_matches(str(name), list(choices), n=1)
     return f"did you mean {close[0]!r}? " if close else ""
 
 

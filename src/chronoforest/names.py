@@ -46,6 +46,10 @@ DISTANCES = ("own", "paper")
 """Settings at which the distance is trained."""
 
 
+REFERENCES = ("centres", "geodesic-1.5", "geodesic-1.25", "geodesic-1.0")
+"""Paths of the map that trackers are compared on."""
+
+
 def full_name(preset: str) -> str:
     """The name that a preset is stored under: `ant-giant` is short for `antmaze-giant-stitch-v0`."""
     return PRESETS.get(preset, preset)
@@ -84,6 +88,20 @@ def check_distance(name: str) -> None:
     """Refuse an unknown setting of the distance."""
     if name not in DISTANCES:
         raise InvalidParameter(f"unknown distance recipe {name!r}; available: {', '.join(DISTANCES)}")
+
+
+def check_models(preset: str, tracker: str | None, distance: str, device: str) -> None:
+    """Refuse names that no preset, tracker, setting of the distance or device has."""
+    check_preset(preset)
+    check_tracker(tracker)
+    check_distance(distance)
+    check_device(device)
+
+
+def check_reference(name: str) -> None:
+    """Refuse an unknown path to compare trackers on."""
+    if name not in REFERENCES:
+        raise InvalidParameter(f"unknown reference {name!r}; available: {', '.join(REFERENCES)}")
 
 
 def check_device(name: str) -> None:

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from chronoforest import names
+from chronoforest.bench.references import REFERENCES
 from chronoforest.models.tracking.kinds import TRACKERS
 from chronoforest.planning.variants import VARIANTS
 from chronoforest.presets.named import PRESETS
@@ -52,6 +53,17 @@ MISTAKES = {
     "a viewer's port": ["view", "--port", "99999"],
     "a bench's preset": ["bench", "pairs", "--preset", "moon"],
     "a bench's workers": ["bench", "multi", "--preset", "ant-giant", "--workers", "0"],
+    "a bench's episodes": ["bench", "pairs", "--preset", "ant-giant", "--episodes", "0"],
+    "a bench's seed": ["bench", "pairs", "--preset", "ant-giant", "--seed", "-1"],
+    "a tracker's path": ["bench", "track", "--preset", "ant-giant", "--reference", "straight"],
+    "a seed": [*PLAN, "--seed", "-1"],
+    "the demo's seed": ["demo", "--seed", "-1"],
+    "a walk's seed": ["run", "--preset", "ant-giant", "--task", "1", "--seed", "-1"],
+    "records": ["report", "nowhere"],
+    "a recording's world": ["data", "generate", "moon"],
+    "recordings": ["data", "import", "nowhere.csv", "--out", "yard.npz"],
+    "a training's data": ["train", "all", "--preset", "ant-giant", "--data", "nowhere.npz"],
+    "a training's steps": ["train", "all", "--preset", "ant-giant", "--steps", "0"],
     "a training's preset": ["train", "all", "--preset", "moon"],
     "recordings of a preset": ["preset", "new", "yard", "--data", "nowhere.npz"],
     "a list of presets": ["preset", "list"],
@@ -80,3 +92,4 @@ def test_the_names_that_are_checked_early_are_those_that_exist():
     assert set(names.PRESETS.values()) == set(PRESETS)
     assert tuple(VARIANTS) == names.VARIANTS
     assert tuple(TRACKERS) == names.TRACKERS
+    assert tuple(REFERENCES) == names.REFERENCES

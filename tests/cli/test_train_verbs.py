@@ -142,7 +142,7 @@ def test_ctrl_c_ends_with_130_and_what_was_trained_is_kept(data, tmp_path, capsy
         (["--device", "toaster"], "device must be auto, cpu or cuda, got 'toaster'"),
         (["--preset", "nowhere"], "unknown preset 'nowhere'; available: "),
         (["--data", "nowhere"], "no such file"),
-        (["--steps", "0"], "num_steps must be at least 1, got 0"),
+        (["--steps", "0"], "steps must be at least 1, got 0"),
         (["--batch", "0"], "batch must be at least 1, got 0"),
         (["--learning-rate", "0"], "learning_rate must be above 0, got 0.0"),
         (["--init", "nowhere"], "no checkpoint at nowhere"),

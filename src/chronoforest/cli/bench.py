@@ -9,9 +9,9 @@ from typing import Annotated, Any
 from tyro.conf import arg
 
 from chronoforest.cli.planning import Choice, open_folder
-from chronoforest.errors import require_at_least
+from chronoforest.errors import InvalidParameter, require_at_least
 from chronoforest.modules import require
-from chronoforest.names import check_variant
+from chronoforest.names import check_reference, check_variant
 from chronoforest.peers.choice import PlannerChoice
 
 
@@ -32,6 +32,16 @@ class BenchOptions:
     workers: int = 1
     out: Path = Path("runs/bench")
     markdown: bool = False
+
+    def check(self, episodes: int) -> None:
+        """Refuse what cannot be run, before anything is imported that takes time."""
+        from chronoforest.typed import check_whole
+
+        check_variant(self.variant)
+        check_whole("seed", self.seed)
+        require_at_least(self, 1, "workers")
+        if episodes < 1:
+            raise InvalidParameter(f"episodes must be at least 1, got {episodes}")
 
 
 Bench = Annotated[BenchOptions, arg(name="")]
@@ -93,6 +103,7 @@ def track(
     """
     require("sim")
     choice.check()
+    check_reference(reference)
     from chronoforest.presets.named import get_preset
 
     named = replace(choice, tracker=choice.tracker or get_preset(choice.preset).models.tracker.name)
@@ -102,8 +113,7 @@ def track(
 def _bench(name: str, choice: PlannerChoice, bench: BenchOptions, episodes: int, **more: Any) -> None:
     """Run a suite and print its table; `more`: what else its cases share."""
     choice.check()
-    check_variant(bench.variant)
-    require_at_least(bench, 1, "workers")
+    bench.check(episodes)
     from rich.console import Console
 
     from chronoforest.bench.case import Case

@@ -32,9 +32,11 @@ def demo(
     from chronoforest.cli.planning import open_folder
     from chronoforest.modules import require
     from chronoforest.peers.choice import PlannerChoice
+    from chronoforest.typed import check_whole
 
     choice = PlannerChoice(PRESET, mode=mode, weights=weights)
     choice.check()
+    check_whole("seed", seed)
     require("sim")
     from rich.console import Console
 

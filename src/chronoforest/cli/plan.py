@@ -45,7 +45,7 @@ def plan(
     """
     choice.check()
     check_variant(variant)
-    _check_seconds(seconds)
+    _check_numbers(seed, seconds)
     asked = _problem(problem, {"starts": starts, "goals": goals, "waypoints": waypoints})
     from rich.console import Console
 
@@ -62,9 +62,10 @@ def plan(
     return 0 if result.complete else INCOMPLETE
 
 
-def _check_seconds(seconds: float | None) -> None:
-    from chronoforest.typed import check_seconds
+def _check_numbers(seed: int, seconds: float | None) -> None:
+    from chronoforest.typed import check_seconds, check_whole
 
+    check_whole("seed", seed)
     if seconds is not None:
         check_seconds("--seconds", seconds)
 

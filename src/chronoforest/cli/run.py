@@ -25,9 +25,11 @@ def run(choice: Choice, task: int, variant: str = "online", seed: int = 0, out: 
     """
     from chronoforest.envs.tasks import make_env, world
     from chronoforest.errors import InvalidParameter
+    from chronoforest.typed import check_whole
 
     choice.check()
     check_variant(variant)
+    check_whole("seed", seed)
     num_tasks = len(world(choice.preset).maze.tasks)
     if not 1 <= task <= num_tasks:
         raise InvalidParameter(f"--task must be 1…{num_tasks}, got {task}")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from chronoforest.errors import BadCheckpoint, UnknownPlanner
 from chronoforest.modules import is_there
-from chronoforest.names import check_device, check_distance, check_preset, check_tracker, full_name
+from chronoforest.names import check_models, full_name
 
 if TYPE_CHECKING:
     from chronoforest.presets.loading import PresetPlanner
@@ -55,10 +55,7 @@ class PlannerChoice:
 
     def check(self) -> None:
         """Refuse what cannot be loaded, before anything is imported that takes time, or written."""
-        check_preset(self.preset)
-        check_tracker(self.tracker)
-        check_distance(self.distance)
-        check_device(self.device)
+        check_models(self.preset, self.tracker, self.distance, self.device)
         if self.weights is not None and not self.weights.is_dir():
             raise BadCheckpoint(f"{self.weights}: no such folder; `chronoforest train` writes one")
         if self.planner not in PLANNERS and not is_there(self.planner):

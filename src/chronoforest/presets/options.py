@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from chronoforest.names import check_device, check_distance, check_preset, check_tracker, full_name
+from chronoforest.errors import BadDataset, require_at_least, require_positive
+from chronoforest.names import check_models, full_name
 
 
 @dataclass(frozen=True)
@@ -49,11 +50,13 @@ class TrainOptions:
         object.__setattr__(self, "preset", full_name(self.preset))
 
     def check(self) -> None:
-        """Refuse names that nothing has, before anything is imported that takes time."""
-        check_preset(self.preset)
-        check_tracker(self.tracker)
-        check_distance(self.distance)
-        check_device(self.device)
+        """Refuse what cannot be trained with, before anything is imported that takes time."""
+        check_models(self.preset, self.tracker, self.distance, self.device)
+        require_at_least(self, 1, "steps", "batch")
+        if self.learning_rate is not None:
+            require_positive(self, "learning_rate")
+        if self.data is not None and not self.data.exists():
+            raise BadDataset(f"{self.data}: no such file; `chronoforest data import` or `generate` makes one")
 
     def command(self, kind: str) -> str:
         """The command that repeats the training of a model, without the folders of whoever ran it."""
