@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tiny import PARAMS, make_episodes
 
-from chronoforest import TrainOptions, load_planner, train_preset
+from chronoforest import TrainOptions, load_planner, names, train_preset
 from chronoforest.cli import main
 from chronoforest.data.episodes import flat_arrays, write_arrays
 from chronoforest.errors import BadCheckpoint
@@ -23,9 +23,10 @@ def presets():
     """Two presets with tiny models, as long as this module runs."""
     for name in (NAME, OTHER):
         PRESETS[name] = Preset(name, PARAMS, SamplerParams(num_steps=4))
+        names.PRESETS[name] = name
     yield
     for name in (NAME, OTHER):
-        del PRESETS[name]
+        del PRESETS[name], names.PRESETS[name]
 
 
 @pytest.fixture(scope="module")
@@ -141,7 +142,7 @@ def test_ctrl_c_ends_with_130_and_what_was_trained_is_kept(data, tmp_path, capsy
         (["--device", "toaster"], "device must be auto, cpu or cuda, got 'toaster'"),
         (["--preset", "nowhere"], "unknown preset 'nowhere'; available: "),
         (["--data", "nowhere"], "no such file"),
-        (["--steps", "0"], "num_steps must be at least 1, got 0"),
+        (["--steps", "0"], "steps must be at least 1, got 0"),
         (["--batch", "0"], "batch must be at least 1, got 0"),
         (["--learning-rate", "0"], "learning_rate must be above 0, got 0.0"),
         (["--init", "nowhere"], "no checkpoint at nowhere"),

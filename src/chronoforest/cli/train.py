@@ -42,6 +42,7 @@ def everything(options: Options) -> None:
 
 
 def _train(options: TrainOptions, *kinds: str) -> None:
+    options.check()
     from chronoforest.cli.progress import training_bar
     from chronoforest.presets.training import train_preset
 

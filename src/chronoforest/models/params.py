@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 
 from chronoforest.data.goals import GoalParams
 from chronoforest.data.windows import WindowParams
-from chronoforest.errors import InvalidParameter
 from chronoforest.models.calibration import CalibrationParams
 from chronoforest.models.denoiser import DenoiserParams, LevelMix
 from chronoforest.models.density import DensityParams
@@ -15,9 +14,8 @@ from chronoforest.models.tracking.kinds import get_tracker
 from chronoforest.models.tracking.regression import TrackerParams
 from chronoforest.models.tracking.subgoals import SubgoalParams
 from chronoforest.models.train import TrainParams
+from chronoforest.names import check_distance
 from chronoforest.types import WorldParams
-
-DISTANCE_RECIPES = ("own", "paper")
 
 DENOISER_TRAINING = TrainParams(40_000, 2048, 1e-3, average_rate=0.001)
 STUDENT_TRAINING = TrainParams(6000, 2048, 1e-3, average_rate=0.003)
@@ -45,10 +43,7 @@ class ModelParams:
 
     def with_distance(self, recipe: str) -> ModelParams:
         """The same with the distance of that recipe: `own`, or the `paper`'s, for comparison."""
-        if recipe not in DISTANCE_RECIPES:
-            raise InvalidParameter(
-                f"unknown distance recipe {recipe!r}; available: {', '.join(DISTANCE_RECIPES)}"
-            )
+        check_distance(recipe)
         if recipe == "own":
             return self
         paper = replace(self.distance, discount=0.99, num_features=0, has_action_values=False)

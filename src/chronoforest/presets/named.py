@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from chronoforest.data.goals import GoalParams
-from chronoforest.errors import BadPresetFile, InvalidParameter, UnknownPreset
+from chronoforest.errors import BadPresetFile, InvalidParameter
 from chronoforest.execution.route import ExecutionParams
 from chronoforest.models.denoiser import num_tokens
 from chronoforest.models.distance import DistanceParams
@@ -15,6 +15,7 @@ from chronoforest.models.sampler import SamplerParams
 from chronoforest.models.store import tracker_file
 from chronoforest.models.tracking.regression import TrackerParams
 from chronoforest.models.train import TrainParams
+from chronoforest.names import check_preset, full_name, preset_file
 from chronoforest.planning.shortening import AssemblyParams
 from chronoforest.planning.variants import PlannerParams
 from chronoforest.presets.files import overlay, read_preset_file
@@ -125,15 +126,12 @@ PRESETS: dict[str, Preset] = {
 
 
 def get_preset(name: str) -> Preset:
-    """The preset of that name, of NAME.toml in the current folder, or of a TOML file given by its path."""
-    if name in PRESETS:
-        return PRESETS[name]
-    path = Path(name if name.endswith(".toml") else f"{name}.toml")
-    if path.is_file():
-        return load_preset(path)
-    if name.endswith(".toml"):
-        raise BadPresetFile(f"{path}: no such file; `chronoforest preset new NAME --data FILE` writes one")
-    raise UnknownPreset(name, choices=sorted(PRESETS))
+    """The preset of that full or short name, of NAME.toml in the current folder, or of a TOML file by its
+    path."""
+    if full_name(name) in PRESETS:
+        return PRESETS[full_name(name)]
+    check_preset(name)
+    return load_preset(preset_file(name))
 
 
 def load_preset(path: Path) -> Preset:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from chronoforest.errors import BadDataset, require_at_least, require_positive
+from chronoforest.names import check_models, full_name
+
 
 @dataclass(frozen=True)
 class TrainOptions:
@@ -42,6 +45,18 @@ class TrainOptions:
     init: Path | None = None
     seed: int = 0
     checkpoint_seconds: float = 60.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "preset", full_name(self.preset))
+
+    def check(self) -> None:
+        """Refuse what cannot be trained with, before anything is imported that takes time."""
+        check_models(self.preset, self.tracker, self.distance, self.device)
+        require_at_least(self, 1, "steps", "batch")
+        if self.learning_rate is not None:
+            require_positive(self, "learning_rate")
+        if self.data is not None and not self.data.exists():
+            raise BadDataset(f"{self.data}: no such file; `chronoforest data import` or `generate` makes one")
 
     def command(self, kind: str) -> str:
         """The command that repeats the training of a model, without the folders of whoever ran it."""

@@ -82,6 +82,9 @@ class Plan:
     raw_length: float
     stops: tuple[int, ...]
 
+    def __repr__(self) -> str:
+        return f"Plan({' → '.join(self.order)}, {self.length:.1f} units, {len(self.path)} points)"
+
     @property
     def length(self) -> float:
         """Polyline length of `path`."""
