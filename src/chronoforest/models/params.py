@@ -8,7 +8,7 @@ from chronoforest.data.goals import GoalParams
 from chronoforest.data.windows import WindowParams
 from chronoforest.errors import InvalidParameter
 from chronoforest.models.calibration import CalibrationParams
-from chronoforest.models.denoiser import DenoiserParams, LevelMix
+from chronoforest.models.denoiser import DenoiserParams, LevelMix, RegularParams
 from chronoforest.models.density import DensityParams
 from chronoforest.models.distance import DistanceParams
 from chronoforest.models.tracking.kinds import get_tracker
@@ -33,6 +33,7 @@ class ModelParams:
     denoiser: DenoiserParams = field(default_factory=DenoiserParams)
     level_mix: LevelMix = field(default_factory=LevelMix)
     denoiser_training: TrainParams = DENOISER_TRAINING
+    denoiser_regular: RegularParams = field(default_factory=RegularParams)
     student_training: TrainParams = STUDENT_TRAINING
     distance: DistanceParams = field(default_factory=DistanceParams)
     goals: GoalParams = field(default_factory=GoalParams)
