@@ -189,12 +189,12 @@ def test_training_ends_with_marks_that_are_printed_and_stored(data, tmp_path, ca
 
 
 def test_a_training_that_ended_early_says_so(data, tmp_path, capsys, monkeypatch):
-    losses = itertools.count(1.0)
-    monkeypatch.setattr("chronoforest.models.fit._denoising_error", lambda *asked: next(losses))
+    errors = itertools.count(1.0)
+    monkeypatch.setattr("chronoforest.models.fit._broken_share", lambda *asked: next(errors))
     assert main(command("density", data, tmp_path)) == 0
     assert main(command("denoiser", data, tmp_path, "--patience", "0.1", steps="50")) == 0
     told = capsys.readouterr().out
-    assert "ended early: the held-out loss has not fallen since step 1, whose weights were kept" in told
+    assert "ended early: the held-out error is no better since step 1, whose weights were kept" in told
     card = store.Stored.read(tmp_path, "denoiser").card
     assert card["command"].endswith("--patience 0.1")
     assert [step for step, _ in card["watch"]["looks"]] == [1, 2, 3, 4, 5, 6]

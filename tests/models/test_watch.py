@@ -6,7 +6,7 @@ from test_train import CPU, LOOP, Pupil, assert_same, state
 from torch import nn
 
 from chronoforest.models.train import Training
-from chronoforest.models.watch import NUM_LOOKS, Watch, early_end, same_draws
+from chronoforest.models.watch import NUM_LOOKS, TOLERANCE, Watch, early_end, kept_step, same_draws
 
 
 class Scripted:
@@ -35,7 +35,7 @@ def test_it_looks_evenly_over_all_steps_and_at_the_last():
     assert len(steps) == NUM_LOOKS + 1
 
 
-def test_training_ends_when_the_loss_has_not_fallen_for_the_patience_and_the_best_weights_are_kept():
+def test_training_ends_when_nothing_got_better_for_the_patience_and_the_best_weights_are_kept():
     one = Scripted([5.0, 3.0, 4.0, *[3.5] * 47])
     assert one.train() == 4 + 20
     one.watch.keep_best()
@@ -43,7 +43,7 @@ def test_training_ends_when_the_loss_has_not_fallen_for_the_patience_and_the_bes
     card = one.watch.to_dict()
     assert card["kept_step"] == 4
     assert early_end(card) == (
-        "ended early: the held-out loss has not fallen since step 4, whose weights were kept"
+        "ended early: the held-out error is no better since step 4, whose weights were kept"
     )
 
 
@@ -67,7 +67,14 @@ def test_without_patience_the_last_weights_stay():
 def test_a_loss_that_is_no_number_is_never_the_best():
     one = Scripted([math.nan, 2.0, math.nan, *[3.0] * 47])
     one.train()
-    assert one.watch.best_look == (4, 2.0)
+    assert kept_step(one.watch.looks) == 4
+
+
+def test_of_looks_that_are_as_good_as_each_other_the_later_one_counts():
+    """Noise must not choose: only a clearly worse look is left out, however long it creeps."""
+    assert kept_step([(1, 0.5), (2, 0.5 + TOLERANCE), (3, 0.5 + 2.1 * TOLERANCE)]) == 2
+    assert kept_step([(1, 0.5), (2, 0.3), (3, 0.31), (4, 0.4)]) == 3
+    assert kept_step([(1, math.inf)]) == kept_step([]) == 0
 
 
 def test_looking_changes_no_draw_and_sees_the_same_ones_every_time():
@@ -83,12 +90,12 @@ def test_looking_changes_no_draw_and_sees_the_same_ones_every_time():
 
 
 def watched(patience):
-    """A training whose held-out loss is best when the weights have come a little way from their start."""
+    """A training whose held-out error is least when the weights have come a little way from their start."""
     pupil = Pupil()
     begun = pupil.net[0].weight.detach().clone()
 
     def loss():
-        return abs(float((pupil.net[0].weight.detach() - begun).norm()) - 0.01)
+        return abs(float((pupil.net[0].weight.detach() - begun).norm()) - 0.01) * 10.0
 
     watch = Watch(pupil.average, loss, LOOP.num_steps, patience)
     about = {"model": "pupil"}

@@ -54,9 +54,7 @@ class Denoiser(nn.Module):
     run in bfloat16, the layers before and after them in float32.
     """
 
-    def __init__(
-        self, params: DenoiserParams, window: WindowParams, scaling: Scaling, dropout: float = 0.0
-    ) -> None:
+    def __init__(self, params: DenoiserParams, window: WindowParams, scaling: Scaling) -> None:
         super().__init__()
         token_dim = FRAMES_PER_TOKEN * FRAME_DIM
         self.params = params
@@ -66,7 +64,7 @@ class Denoiser(nn.Module):
         self.position = nn.Parameter(0.02 * torch.randn(num_tokens(window.horizon), params.width))
         width = params.width
         self.level = nn.Sequential(nn.Linear(width, width), nn.SiLU(), nn.Linear(width, width))
-        self.blocks = nn.ModuleList(_Block(params, dropout) for _ in range(params.num_layers))
+        self.blocks = nn.ModuleList(_Block(params) for _ in range(params.num_layers))
         self.norm = nn.LayerNorm(params.width)
         self.head = nn.Linear(params.width, token_dim)
 
@@ -83,9 +81,8 @@ class Denoiser(nn.Module):
 class _Block(nn.Module):
     """Pre-norm attention and feed-forward."""
 
-    def __init__(self, params: DenoiserParams, dropout: float) -> None:
+    def __init__(self, params: DenoiserParams) -> None:
         super().__init__()
-        self.dropout = nn.Dropout(dropout)
         self.num_heads = params.num_heads
         self.norm_attention = nn.LayerNorm(params.width)
         self.queries_keys_values = nn.Linear(params.width, 3 * params.width)
@@ -96,8 +93,8 @@ class _Block(nn.Module):
 
     def forward(self, hidden: torch.Tensor) -> torch.Tensor:
         """Shapes as the class says."""
-        hidden = hidden + self.dropout(self._attend(self.norm_attention(hidden)))
-        return hidden + self.dropout(self.feed(self.norm_feed(hidden)))
+        hidden = hidden + self._attend(self.norm_attention(hidden))
+        return hidden + self.feed(self.norm_feed(hidden))
 
     def _attend(self, hidden: torch.Tensor) -> torch.Tensor:
         """Written as products and sums: at five tokens that is faster than many tiny matrix products."""
@@ -143,16 +140,6 @@ def _frames(tokens: torch.Tensor) -> torch.Tensor:
 
 
 @dataclass(frozen=True)
-class RegularParams:
-    """Against learning few recordings by heart: AdamW's weight_decay; dropout in the blocks; shift: windows
-    are moved as a whole by a normal draw of so many bandwidths of the density."""
-
-    weight_decay: float = 1e-4
-    dropout: float = 0.0
-    shift: float = 0.0
-
-
-@dataclass(frozen=True)
 class LevelMix:
     """Shares of the noise patterns in a batch; what is left over has a clean boundary and free levels."""
 
@@ -191,12 +178,6 @@ def draw_batch(
     arriving = to_tokens(draw_windows(tracks.flip(1), num_arriving, window))
     tokens = torch.cat([leaving, mirror(arriving)])
     return tokens, torch.cat([levels[:num_forward], levels[num_forward:].flip(1)])
-
-
-def moved(tokens: torch.Tensor, scale: torch.Tensor) -> torch.Tensor:
-    """Tokens [n, t, f] of windows, each moved as a whole by a normal draw of `scale` [d]."""
-    offset = torch.randn(len(tokens), 1, FRAME_DIM, device=tokens.device) * scale
-    return tokens + offset.repeat(1, 1, FRAMES_PER_TOKEN)
 
 
 def denoising_loss(

@@ -14,7 +14,7 @@ from chronoforest.data.goals import displacements, draw_transitions, thinned
 from chronoforest.data.scaling import Scaling
 from chronoforest.errors import BadDataset
 from chronoforest.models import calibration, checkpoint, schedule, store
-from chronoforest.models.denoiser import Denoiser, denoising_loss, draw_batch, moved
+from chronoforest.models.denoiser import Denoiser, denoising_loss, draw_batch
 from chronoforest.models.density import GridDensity, fit_density
 from chronoforest.models.distance import DistanceLearner, TemporalDistance, ValueNet
 from chronoforest.models.params import ModelParams
@@ -26,12 +26,13 @@ from chronoforest.models.train import Learner, average_of, compiled
 from chronoforest.models.watch import Watch, same_draws
 from chronoforest.types import FloatArray, Query
 
-DENOISER_LOOP = {"warmup": 1000, "clip": 1.0}
+DENOISER_LOOP = {"warmup": 1000, "weight_decay": 1e-4, "clip": 1.0}
 DISTANCE_LOOP = {"final_share": 0.02}
 """How a model's training differs from `LoopParams`, whatever the preset."""
 
 NUM_SAMPLED = 512  # segments each way, for the denoiser's figures
 NUM_HELD_OUT = 8192  # steps, for the tracker's
+NUM_SAMPLED_LOOKED, NUM_STEPS_LOOKED = 96, 8  # segments each way and denoising steps, while a denoiser trains
 NUM_LOOKED_AT = 4000  # pairs of states, while a distance trains
 
 
@@ -62,7 +63,7 @@ def fit_distance_model(recordings: Recordings, params: ModelParams, run: Trainin
     def draw_loss() -> torch.Tensor:
         return loss(draw_transitions(tracks, actions, loop.batch, params.goals))
 
-    loop = run.loop(params.distance_training, **DISTANCE_LOOP)
+    loop = run.loop(params.distance_training, **DISTANCE_LOOP, patience=params.patience)
     settings = {**asdict(params.distance), "is_directed": is_directed}
     held_out = recordings.held_out.xy.astype(float)
     some = calibration.draw_step_pairs(held_out, params.calibration, jump, NUM_LOOKED_AT)
@@ -108,57 +109,61 @@ def fit_denoiser_model(recordings: Recordings, params: ModelParams, run: Trainin
     density = store.load_density(run.folder)
     torch.manual_seed(run.seed)
     scaling = Scaling.fit(recordings.train.xy)
-    regular = params.denoiser_regular
-    net = Denoiser(params.denoiser, params.window, scaling, regular.dropout)
-    learner = _DenoiserLearner(net).to(run.device)
+    learner = _DenoiserLearner(Denoiser(params.denoiser, params.window, scaling)).to(run.device)
     run.start_from("denoiser", learner.net, learner.net_average)
     tracks = learner.net.scaling.normalise(_on_device(recordings.train, run.device)[0])
     signal = schedule.signal_table(run.device)
     loss = compiled(denoising_loss, run.device)
-    shift = regular.shift * params.density.bandwidth / learner.net.scaling.std
 
     def draw_loss() -> torch.Tensor:
-        tokens, levels = draw_batch(tracks, loop.batch, params.window, params.level_mix)
-        if regular.shift:
-            tokens = moved(tokens, shift)
-        return loss(learner.net, tokens, levels, signal)
+        return loss(learner.net, *draw_batch(tracks, loop.batch, params.window, params.level_mix), signal)
 
-    loop = run.loop(params.denoiser_training, **DENOISER_LOOP, weight_decay=regular.weight_decay)
+    loop = run.loop(params.denoiser_training, **DENOISER_LOOP, patience=params.patience)
     settings = asdict(params.denoiser)
+    held_out, jump = recordings.held_out.xy.astype(float), params.world.jump
+    quick = SegmentSampler(learner.net_average, None, SamplerParams(NUM_STEPS_LOOKED), run.device)
     watch = Watch(
         learner.net_average,
-        lambda: _denoising_error(learner.net_average, recordings.held_out, params, run.device, 2),
+        lambda: _broken_share(quick, density, held_out, jump),
         loop.num_steps,
         loop.patience,
     )
-    run.train("denoiser", learner, draw_loss, loop, {**settings, **asdict(regular)}, recordings, watch)
+    run.train("denoiser", learner, draw_loss, loop, settings, recordings, watch)
     tensors = checkpoint.compact(learner.net_average)
     sampler = SegmentSampler(learner.net_average, None, SamplerParams(), run.device)
-    held_out = recordings.held_out.xy.astype(float)
     figures = {
         "training_loss": _denoising_error(learner.net_average, recordings.train, params, run.device),
         "held_out_loss": _denoising_error(learner.net_average, recordings.held_out, params, run.device),
-        **sample_figures(sampler, density, held_out, params.world.jump),
-        "recorded_jump_share": _jump_share(held_out[:, :: params.window.stride], params.world.jump),
+        **sample_figures(sampler, density, held_out, jump),
+        "recorded_jump_share": _jump_share(held_out[:, :: params.window.stride], jump),
     }
     about = {
         "params": settings,
         "training": asdict(loop),
-        "regular": asdict(regular),
         "window": asdict(params.window),
         "watch": watch.to_dict(),
     }
     return run.save("denoiser", tensors, recordings, figures, **about)
 
 
-def sample_figures(sampler: SegmentSampler, density: GridDensity, xy: FloatArray, jump: float) -> Figures:
+def _broken_share(sampler: SegmentSampler, density: GridDensity, xy: FloatArray, jump: float) -> float:
+    """Mean share of what is wrong with few segments: frames without support, and segments that jump.
+
+    Not the loss: with few recordings it is lowest long before segments hold together.
+    """
+    return float(np.mean(list(sample_figures(sampler, density, xy, jump, NUM_SAMPLED_LOOKED).values())))
+
+
+def sample_figures(
+    sampler: SegmentSampler, density: GridDensity, xy: FloatArray, jump: float, num_sampled: int = NUM_SAMPLED
+) -> Figures:
     """Unguided segments from held-out states, leaving and arriving: unsupported frames and jumps."""
     rng = np.random.default_rng(0)
     flat = xy.reshape(-1, 2)
-    start = flat[rng.integers(len(flat), size=NUM_SAMPLED)].astype(float)
+    start = flat[rng.integers(len(flat), size=num_sampled)].astype(float)
     figures = {}
     for name, is_incoming in (("leaving", False), ("arriving", True)):
-        query = Query(start, start, np.full(NUM_SAMPLED, is_incoming), np.zeros(NUM_SAMPLED))
+        query = Query(start, start, np.full(num_sampled, is_incoming), np.zeros(num_sampled))
         segments = sampler(query, rng)
         figures[f"{name}_unsupported_share"] = float((density.margin(segments[:, 1:]) <= 0).mean())
         figures[f"{name}_jump_share"] = _jump_share(segments, jump)
@@ -205,14 +210,12 @@ FITS: dict[str, Callable[[Recordings, ModelParams, TrainingRun], Figures]] = {
 """In the order `train all` runs them: the denoiser's figures use the density."""
 
 
-def _denoising_error(
-    net: Denoiser, episodes: Episodes, params: ModelParams, device: torch.device, num_batches: int = 8
-) -> float:
+def _denoising_error(net: Denoiser, episodes: Episodes, params: ModelParams, device: torch.device) -> float:
     """The loss on windows of recordings, the same ones and with the same noise every time."""
     tracks = net.scaling.normalise(_on_device(episodes, device)[0])
     signal = schedule.signal_table(device)
     with torch.no_grad(), same_draws(device):
-        drawn = (draw_batch(tracks, 1024, params.window, params.level_mix) for _ in range(num_batches))
+        drawn = (draw_batch(tracks, 1024, params.window, params.level_mix) for _ in range(8))
         return float(np.mean([float(denoising_loss(net, *batch, signal)) for batch in drawn]))
 
 

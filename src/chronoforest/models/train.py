@@ -14,13 +14,7 @@ from typing import Any, TypeVar
 import torch
 from torch import nn
 
-from chronoforest.errors import (
-    BadCheckpoint,
-    InvalidParameter,
-    require_at_least,
-    require_positive,
-    require_within,
-)
+from chronoforest.errors import BadCheckpoint, InvalidParameter, require_at_least, require_positive
 from chronoforest.files import locked
 from chronoforest.models import checkpoint
 from chronoforest.models.watch import Watch
@@ -29,29 +23,28 @@ from chronoforest.processes import held_signals
 
 @dataclass(frozen=True)
 class TrainParams:
-    """How long to train and how fast; `average_rate` moves the averaged weights; where a held-out loss is
-    watched, training ends early once it has not fallen for `patience` of the steps, 0 for never."""
+    """How long to train and how fast; `average_rate` moves the averaged weights."""
 
     num_steps: int
     batch: int
     learning_rate: float
     average_rate: float
-    patience: float = 0.0
 
     def __post_init__(self) -> None:
         require_at_least(self, 1, "num_steps", "batch")
         require_positive(self, "learning_rate")
-        require_within(self, 0, 1, "patience")
 
 
 @dataclass(frozen=True)
 class LoopParams(TrainParams):
-    """All that the loop needs: AdamW, warm-up, cosine to `final_share` of the rate, clipped gradients."""
+    """All that the loop needs: AdamW, warm-up, cosine to `final_share` of the rate, clipped gradients; where
+    it is watched, it ends once that is no better for `patience` of the steps, 0 for never."""
 
     warmup: int = 0
     final_share: float = 0.01
     weight_decay: float = 0.0
     clip: float = math.inf
+    patience: float = 0.0
     seed: int = 0
     checkpoint_seconds: float = 60.0
 
@@ -66,8 +59,8 @@ class LoopParams(TrainParams):
 
 @dataclass(frozen=True)
 class Progress:
-    """Reported about once a second: mean loss since the last report, steps per second, and the held-out loss
-    at the last look, None where there was none."""
+    """Reported about once a second: mean loss since the last report, steps per second, and the held-out
+    error at the last look, None where there was none."""
 
     step: int
     num_steps: int

@@ -1,9 +1,10 @@
-"""Early stopping: looks at the held-out loss while a network trains, and keeps the weights that did best."""
+"""Early stopping: looks at what a network gets wrong on held-out recordings, and keeps the weights that did
+best."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -11,63 +12,70 @@ import torch
 from torch import nn
 
 NUM_LOOKS = 50
-"""How often a training looks at its held-out loss, evenly over its steps."""
+"""How often a training is looked at, evenly over its steps."""
+
+TOLERANCE = 0.01
+"""Looks that differ by less are as good as each other, and the later one counts: noise must not choose."""
+
+Look = tuple[int, float]
 
 
 class Watch:
-    """A network and its loss on recordings that were held out; patience: the share of all steps without a
-    better loss after which training ends, 0 for never.
+    """A network and its error on recordings that were held out; patience: the share of all steps without a
+    look as good as the best after which training ends, 0 for never.
 
-    best: the tensors at the best look so far; looks: [step, held-out loss] of every look.
+    best: the tensors at the last look that was as good as the best; looks: (step, error) of every look.
     """
 
     def __init__(
-        self, network: nn.Module, held_out_loss: Callable[[], float], num_steps: int, patience: float
+        self, network: nn.Module, held_out_error: Callable[[], float], num_steps: int, patience: float
     ) -> None:
         self.network = network
-        self.held_out_loss = held_out_loss
+        self.held_out_error = held_out_error
         self.num_steps = num_steps
         self.every = max(1, num_steps // NUM_LOOKS)
         # A multiple of `every`, so that a resumed run gives up at the step at which it would have without.
         self.patience = self.every * math.ceil(patience * num_steps / self.every)
         self.best = {name: value.clone() for name, value in network.state_dict().items()}
-        self.looks: list[tuple[int, float]] = []
-
-    @property
-    def best_look(self) -> tuple[int, float]:
-        """Step and loss of the best look, the first of equals; before any look, step 0 and no loss at all."""
-        return min(self.looks, key=lambda look: look[1], default=(0, math.inf))
+        self.looks: list[Look] = []
 
     def look(self, step: int) -> None:
-        """Measure the loss after so many steps, where a look is due, and keep the weights if it is best."""
+        """Measure the error after so many steps, where a look is due, and keep the weights of a good one."""
         if step % self.every and step != self.num_steps:
             return
-        loss = self.held_out_loss()
-        is_better = loss < self.best_look[1]
-        self.looks.append((step, loss if math.isfinite(loss) else math.inf))
-        if is_better:
+        error = self.held_out_error()
+        self.looks.append((step, error if math.isfinite(error) else math.inf))
+        if kept_step(self.looks) == step:
             for name, value in self.network.state_dict().items():
                 self.best[name].copy_(value)
 
     def has_given_up(self, step: int) -> bool:
         """Whether patience is spent after so many steps."""
-        return 0 < self.patience <= step - self.best_look[0]
+        return 0 < self.patience <= step - kept_step(self.looks)
 
     def keep_best(self) -> None:
-        """Give the network the weights of the best look; the last ones stay where training never ends early,
-        and so do those of a loss that never was a number."""
-        if self.patience and math.isfinite(self.best_look[1]):
+        """Give the network its best weights; where training never ends early, the last ones stay."""
+        if self.patience and kept_step(self.looks):
             self.network.load_state_dict(self.best)
 
-    def resume(self, looks: list[tuple[int, float]]) -> None:
-        """Go on after earlier looks; their best tensors are restored with all the others."""
-        self.looks = [(int(step), float(loss)) for step, loss in looks]
+    def resume(self, looks: Sequence[Sequence[float]]) -> None:
+        """Go on after earlier looks; the tensors are restored with all the others."""
+        self.looks = [(int(step), float(error)) for step, error in looks]
 
     def to_dict(self) -> Mapping[str, Any]:
         """What the card tells of it."""
-        step, _ = self.best_look
-        kept = step if self.patience else self.looks[-1][0]
+        kept = kept_step(self.looks) if self.patience else self.looks[-1][0]
         return {"kept_step": kept, "patience": self.patience, "looks": self.looks}
+
+
+def kept_step(looks: Sequence[Look]) -> int:
+    """The step of the last look that was as good as the best until then; 0 where none was any good."""
+    kept, least = 0, math.inf
+    for step, error in looks:
+        if math.isfinite(error) and error <= least + TOLERANCE:
+            kept = step
+        least = min(least, error)
+    return kept
 
 
 def early_end(watch: Mapping[str, Any]) -> str:
@@ -75,7 +83,7 @@ def early_end(watch: Mapping[str, Any]) -> str:
     patience, kept = watch.get("patience", 0), watch.get("kept_step", 0)
     if not patience or watch["looks"][-1][0] - kept < patience:
         return ""
-    return f"ended early: the held-out loss has not fallen since step {kept}, whose weights were kept"
+    return f"ended early: the held-out error is no better since step {kept}, whose weights were kept"
 
 
 @contextmanager

@@ -23,8 +23,8 @@ class TrainOptions:
         steps: shorter or longer training than the preset's.
         batch: another batch size than the preset's.
         learning_rate: another learning rate than the preset's.
-        patience: share of the steps without a better held-out loss after which training ends with the best
-            weights so far; 0 for never.
+        patience: share of the steps after which training ends with the best weights so far, when the error on
+            held-out recordings is no better for so long; the preset's 0.2 unless told, 0 for never.
         init: folder of finished weights to start from, for example to go on training on new recordings.
         seed: another seed than the preset's 0.
         checkpoint_seconds: how often a running training is saved.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -88,11 +88,10 @@ def _model_params(options: TrainOptions, preset: Preset) -> ModelParams:
     models = preset.models.quick() if options.quick else preset.models
     if options.tracker is not None:
         models = models.with_tracker(options.tracker)
+    if options.patience is not None:
+        models = replace(models, patience=options.patience)
     return models.with_distance(options.distance).with_training(
-        num_steps=options.steps,
-        batch=options.batch,
-        learning_rate=options.learning_rate,
-        patience=options.patience,
+        num_steps=options.steps, batch=options.batch, learning_rate=options.learning_rate
     )
 
 
