@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from chronoforest.data.goals import GoalParams
 from chronoforest.data.windows import WindowParams
+from chronoforest.errors import require_within
 from chronoforest.models.calibration import CalibrationParams
 from chronoforest.models.denoiser import DenoiserParams, LevelMix
 from chronoforest.models.density import DensityParams
@@ -25,7 +26,11 @@ TRACKER_TRAINING = TrainParams(30_000, 2048, 3e-4, average_rate=0.005)
 
 @dataclass(frozen=True)
 class ModelParams:
-    """Everything that is learned for one preset, which also says what world it is."""
+    """Everything that is learned for one preset, which also says what world it is.
+
+    patience: training of distance and denoiser ends early once what they get wrong on held-out recordings is
+    no better for this share of the steps; 0 for never.
+    """
 
     window: WindowParams = field(default_factory=WindowParams)
     denoiser: DenoiserParams = field(default_factory=DenoiserParams)
@@ -39,7 +44,11 @@ class ModelParams:
     density: DensityParams = field(default_factory=DensityParams)
     tracker: SubgoalParams = field(default_factory=TrackerParams)
     tracker_training: TrainParams = TRACKER_TRAINING
+    patience: float = 0.2
     world: WorldParams = field(default_factory=WorldParams)
+
+    def __post_init__(self) -> None:
+        require_within(self, 0, 1, "patience")
 
     def with_distance(self, recipe: str) -> ModelParams:
         """The same with the distance of that recipe: `own`, or the `paper`'s, for comparison."""

@@ -16,6 +16,7 @@ from chronoforest.execution.route import ExecutionParams, WalkingPlanner
 from chronoforest.models.store import Models, distance_file, load_models
 from chronoforest.models.train import pick_device
 from chronoforest.presets.named import Preset, get_preset
+from chronoforest.presets.quality import warn_of_weak
 from chronoforest.typed import check_whole
 from chronoforest.types import Tracker
 
@@ -89,6 +90,7 @@ def load_planner(
         distance_file(distance),
     )
     _refuse_other_window(preset, folder, models.sampler.net.window)
+    warn_of_weak(folder)
     return PresetPlanner(preset, models, num_threads)
 
 

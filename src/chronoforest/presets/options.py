@@ -26,6 +26,8 @@ class TrainOptions:
         steps: shorter or longer training than the preset's.
         batch: another batch size than the preset's.
         learning_rate: another learning rate than the preset's.
+        patience: share of the steps after which training ends with the best weights so far, when the error on
+            held-out recordings is no better for so long; the preset's 0.2 unless told, 0 for never.
         init: folder of finished weights to start from, for example to go on training on new recordings.
         seed: another seed than the preset's 0.
         checkpoint_seconds: how often a running training is saved.
@@ -42,6 +44,7 @@ class TrainOptions:
     steps: int | None = None
     batch: int | None = None
     learning_rate: float | None = None
+    patience: float | None = None
     init: Path | None = None
     seed: int = 0
     checkpoint_seconds: float = 60.0
@@ -62,7 +65,7 @@ class TrainOptions:
         """The command that repeats the training of a model, without the folders of whoever ran it."""
         words = [f"chronoforest train {kind} --preset {self.preset}"]
         defaults = TrainOptions(self.preset)
-        for name in ("distance", "tracker", "steps", "batch", "learning_rate", "seed"):
+        for name in ("distance", "tracker", "steps", "batch", "learning_rate", "patience", "seed"):
             value = getattr(self, name)
             if value != getattr(defaults, name):
                 words.append(f"--{name.replace('_', '-')} {value}")
