@@ -75,6 +75,7 @@ PARTS = (
     Part("forest, without guidance", "no-guidance", lacks="guidance of lookaheads", whole=FOREST),
     Part("forest, without shortening", "no-shortening", lacks="shortening of bridges", whole=FOREST),
     Part("forest, without challenges", "no-challenges", lacks="challenges", whole=FOREST),
+    Part("forest, distance as learned", "learned-distance", lacks="far distances over hops", whole=FOREST),
     Part("forest, full network", "no-student", lacks="distillation", whole=FOREST),
     Part("forest, one sample", "single", lacks="several samples of a leaf", whole=FOREST),
     Part("forest, start tree only", "start-tree-only", lacks="the target's tree", whole=FOREST),
