@@ -6,35 +6,22 @@ lie where something was recorded or not.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from benchmarks.suites.stitch import Contender
 from benchmarks.thin import COUNTS, PRESET, folder_of
 from chronoforest.bench.case import Case
 from chronoforest.bench.problems import random_problem
 from chronoforest.bench.protocol import random_cases
 from chronoforest.bench.suite import Request, Suite
 from chronoforest.bench.trials import Trial, measure_plan, plan_problem
-from chronoforest.peers.choice import CHRONOFOREST, PlannerChoice
+from chronoforest.peers.choice import PlannerChoice
 from chronoforest.types import RoundStats
 
 if TYPE_CHECKING:
     from chronoforest.presets.loading import PresetPlanner
 
 EPISODES = 60
-
-
-@dataclass(frozen=True)
-class Contender:
-    """A row: whose plans are measured."""
-
-    label: str
-    planner: str = CHRONOFOREST
-    variant: str = "online"
-
-    def is_of(self, trial: Trial) -> bool:
-        """Whether a trial belongs to the row."""
-        return (trial.case.choice.planner, trial.case.variant) == (self.planner, self.variant)
 
 
 CONTENDERS = (
