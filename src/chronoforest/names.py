@@ -20,10 +20,19 @@ PRESETS = {
 }
 """The presets that ship, by their short names."""
 
+DEFAULT_VARIANT = "verified"
+"""How plans are made unless told: proposed by the roadmap, verified by the denoiser."""
+
 VARIANTS = (
+    DEFAULT_VARIANT,
     "online",
-    "verified",
+    "paper",
     "roadmap-only",
+    "roadmap-fixed",
+    "verified-no-student",
+    "verified-single",
+    "verified-no-guidance",
+    "verified-no-shortening",
     "single",
     "start-tree-only",
     "l2-root",
@@ -33,7 +42,11 @@ VARIANTS = (
     "exhaustive",
     "reversed-trees",
     "direct-matrix",
-    "no-landmarks",
+    "learned-distance",
+    "no-guidance",
+    "no-shortening",
+    "no-student",
+    "no-challenges",
     "noisy-injection",
     "sparse-guidance",
 )

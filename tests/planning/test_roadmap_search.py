@@ -296,3 +296,29 @@ def test_one_sample_is_asked_for_every_piece_once():
     planner.models.sampler.queries.clear()
     result = planner.plan(problem, variant="verified-single")
     assert len(planner.models.sampler.queries[0]) == result.rounds[1].num_expanded
+
+
+class Impatient:
+    """Waits for so many seconds that are none."""
+
+    def __call__(self, rounds):
+        return False
+
+    def is_over(self, seconds):
+        return True
+
+
+@pytest.mark.parametrize("variant", ["verified", "online"])
+def test_a_limit_of_time_ends_planning_within_the_round(variant):
+    planner = make_planner(BLOCK)
+    forget_probes(planner)
+    result = planner.plan(ACROSS, variant=variant, stop=Impatient())
+    assert not planner.models.sampler.queries
+    assert result.complete == (variant == "verified")
+    assert result.num_rounds == (variant == "verified")
+
+
+def test_seconds_that_are_over_leave_the_proposed_plan():
+    result = make_planner(BLOCK).plan(ACROSS, stop=0.0)
+    assert result.complete
+    assert evidence(result) == ["proposed"]

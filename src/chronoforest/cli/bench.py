@@ -11,7 +11,7 @@ from tyro.conf import arg
 from chronoforest.cli.planning import Choice, open_folder
 from chronoforest.errors import InvalidParameter, require_at_least
 from chronoforest.modules import require
-from chronoforest.names import check_reference, check_variant
+from chronoforest.names import DEFAULT_VARIANT, check_reference, check_variant
 from chronoforest.peers.choice import PlannerChoice
 
 
@@ -20,14 +20,14 @@ class BenchOptions:
     """Which trials, and where they go.
 
     Args:
-        variant: online, or one of the fixed orders and ablations.
+        variant: verified, or online for the paper's method, or one of the ablations.
         seed: of all trials; the same seed gives the same plans.
         workers: processes; each loads its own planner and uses one thread.
         out: folder for SUITE.jsonl, one line per trial; a run that was stopped continues from there.
         markdown: print the table for a Markdown file.
     """
 
-    variant: str = "online"
+    variant: str = DEFAULT_VARIANT
     seed: int = 0
     workers: int = 1
     out: Path = Path("runs/bench")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from chronoforest.cli.planning import Choice, open_folder, read_points
 from chronoforest.errors import InvalidProblem
 from chronoforest.files import locked
-from chronoforest.names import check_variant
+from chronoforest.names import DEFAULT_VARIANT, check_variant
 
 if TYPE_CHECKING:
     from chronoforest.planning.result import PlanResult
@@ -24,7 +24,7 @@ def plan(
     goals: str = "",
     waypoints: str = "",
     problem: Path | None = None,
-    variant: str = "online",
+    variant: str = DEFAULT_VARIANT,
     seed: int = 0,
     seconds: float | None = None,
     out: Path = Path("runs/plan"),

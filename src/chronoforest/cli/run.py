@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 from chronoforest.cli.planning import Choice, open_folder
 from chronoforest.files import locked
 from chronoforest.modules import require
-from chronoforest.names import check_variant
+from chronoforest.names import DEFAULT_VARIANT, check_variant
 
 if TYPE_CHECKING:
     from chronoforest.execution.journey import Journey
 
 
-def run(choice: Choice, task: int, variant: str = "online", seed: int = 0, out: Path | None = None) -> None:
+def run(
+    choice: Choice, task: int, variant: str = DEFAULT_VARIANT, seed: int = 0, out: Path | None = None
+) -> None:
     """Plan one of the five official tasks, walk it, and draw what happened.
 
     Args:

@@ -12,6 +12,7 @@ from chronoforest.errors import InvalidProblem
 from chronoforest.execution.recovery import Replan
 from chronoforest.execution.rollout import MAX_STEPS, Rollout, save_rollouts, walk
 from chronoforest.execution.route import Route, WalkingPlanner, route_of
+from chronoforest.names import DEFAULT_VARIANT
 from chronoforest.planning.result import PlanResult
 from chronoforest.search.memory import ForestMemory
 from chronoforest.types import FloatArray, Problem, RoundObserver
@@ -47,7 +48,7 @@ def walk_task(
     *,
     seed: int,
     plan_seed: int | None = None,
-    variant: str = "online",
+    variant: str = DEFAULT_VARIANT,
     order: Sequence[Sequence[str]] | None = None,
     replans: bool = True,
 ) -> Journey:
@@ -70,7 +71,7 @@ def walk_problem(
     problem: Problem,
     *,
     seed: int = 0,
-    variant: str = "online",
+    variant: str = DEFAULT_VARIANT,
     on_round: RoundObserver | None = None,
     on_plan: Callable[[PlanResult], None] | None = None,
     max_steps: int = MAX_STEPS,

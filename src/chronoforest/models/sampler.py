@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
+from chronoforest import patience
 from chronoforest.errors import InvalidParameter, require_at_least, require_within
 from chronoforest.models import guidance, schedule
 from chronoforest.models.captured import Captured
@@ -105,6 +106,7 @@ class SegmentSampler:
 
     def __call__(self, query: Query, rng: np.random.Generator) -> FloatArray:
         """[n, horizon + 1, 2] world units, outward from the boundary."""
+        patience.step()
         shape = (len(query), self.horizon, query.boundary.shape[1])
         noise = self._tensor(rng.standard_normal(shape))
         if self._loop is not None and self.params.randomness == 0:
@@ -131,6 +133,8 @@ class SegmentSampler:
         """From noise [n, horizon, d] to windows [n, horizon + 1, d] in world units."""
         with torch.no_grad():
             for levels, next_levels in pairwise(self._token_levels):
+                if self._loop is None:  # a captured loop is one step
+                    patience.step()
                 frames = self._step(frames, rows, levels, next_levels, rng)
         return torch.cat([rows.boundary[:, None], self.scaling.restore(frames)], dim=1)
 

@@ -12,6 +12,7 @@ from chronoforest.data import episodes
 from chronoforest.errors import BadDataset, UnknownPlanner, UnknownVariant
 from chronoforest.execution.route import ExecutionParams
 from chronoforest.modules import value_in
+from chronoforest.names import DEFAULT_VARIANT
 from chronoforest.peers.choice import CHRONOFOREST, PLANNERS, PlannerChoice
 from chronoforest.peers.dataset_graph import DatasetGraph
 from chronoforest.peers.legs import Inputs, LegByLeg, Method
@@ -69,8 +70,8 @@ class PeerPlanner(PresetPlanner):
 
     def _check_variant(self, variant: str, has_order: bool) -> None:
         """A peer has no variants, but may be given an order."""
-        if variant != "online" and not has_order:
-            raise UnknownVariant(variant, choices=["online"])
+        if variant not in (DEFAULT_VARIANT, "online") and not has_order:
+            raise UnknownVariant(variant, choices=[DEFAULT_VARIANT])
         super()._check_variant(variant, has_order)
 
     def _begin(

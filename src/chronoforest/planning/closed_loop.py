@@ -9,7 +9,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from chronoforest.patience import OutOfTime
 from chronoforest.planning.assembly import Bridge, Walkways, best_effort, make_plan
+from chronoforest.planning.limits import within
 from chronoforest.planning.preparation import Prepared, steps_apart
 from chronoforest.planning.result import PlanResult
 from chronoforest.routing.acceptance import accept, is_complete, unmet
@@ -91,7 +93,11 @@ class ClosedLoop:
             pairs = self._allocate(all_hop)
             if not pairs or stop(self.rounds):
                 break
-            found = expand(self.forest, pairs, waiting, self.models, self.params.search, self.rng)
+            try:
+                with within(stop, self.started):
+                    found = expand(self.forest, pairs, waiting, self.models, self.params.search, self.rng)
+            except OutOfTime:  # before anything was taken into the trees
+                break
             waiting = found.new_leaves
             self._learn(found.evidence)
             self._record(found, pairs, all_hop)

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from chronoforest.errors import InvalidParameter, InvalidProblem, UnknownVariant
+from chronoforest.names import DEFAULT_VARIANT
 from chronoforest.planning.closed_loop import ClosedLoop
 from chronoforest.planning.preparation import Prepared, prepare
 from chronoforest.planning.result import PlanResult
@@ -76,7 +77,11 @@ class MaxSeconds:
 
     def __call__(self, rounds: Sequence[RoundStats]) -> bool:
         """Whether it is spent."""
-        return bool(rounds) and rounds[-1].seconds >= self.seconds
+        return bool(rounds) and self.is_over(rounds[-1].seconds)
+
+    def is_over(self, seconds: float) -> bool:
+        """Whether planning shall end within its round; asked before every denoising step."""
+        return seconds >= self.seconds
 
 
 def checked_stop(stop: StopCriterion | float | None) -> StopCriterion | None:
@@ -150,7 +155,7 @@ class Planner:
         stop: StopCriterion | float | None = None,
         on_round: RoundObserver | None = None,
         on_snapshot: SnapshotObserver | None = None,
-        variant: str = "online",
+        variant: str = DEFAULT_VARIANT,
         order: Sequence[Sequence[str]] | None = None,
         memory: ForestMemory | None = None,
     ) -> PlanResult:
@@ -197,7 +202,7 @@ class Planner:
         problem: Problem,
         *,
         seed: int = 0,
-        variant: str = "online",
+        variant: str = DEFAULT_VARIANT,
         order: Sequence[Sequence[str]] | None = None,
     ) -> None:
         """Refuse what `plan` could not plan for, before any work."""

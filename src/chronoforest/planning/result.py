@@ -69,11 +69,23 @@ class PlanResult:
         """Rounds of the closed loop."""
         return len(self.rounds)
 
+    @property
+    def num_refuted(self) -> int:
+        """Ways that the roadmap proposed and the denoiser refuted."""
+        return self.rounds[-1].num_refuted if self.rounds else 0
+
+    @property
+    def is_reordered(self) -> bool:
+        """Whether the search changed its first order."""
+        return bool(self.rounds) and self.rounds[0].route != self.rounds[-1].route
+
     def summary(self) -> str:
         """A few lines for people."""
         state = "complete" if self.complete else f"incomplete, unmet: {_arrows(self.unmet)}"
         num_proposed = sum(leg.evidence == "proposed" for route in self.routes for leg in route.legs)
         state += f", {num_proposed} legs proposed and not verified" if num_proposed else ""
+        state += f", {self.num_refuted} proposed ways refuted" if self.num_refuted else ""
+        state += ", which changed the order" if self.num_refuted and self.is_reordered else ""
         lines = [f"{state}; {self.num_rounds} rounds, {self.num_expanded} expansions, {self.seconds:.1f} s"]
         lines += [f"  {' → '.join(route.order)}  {route.length:.1f} units" for route in self.routes]
         is_cut = self.saved >= 0

@@ -9,8 +9,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from chronoforest.patience import OutOfTime
 from chronoforest.planning.assembly import Bridge, make_plan
 from chronoforest.planning.closed_loop import ClosedLoop
+from chronoforest.planning.limits import within
 from chronoforest.planning.preparation import Prepared
 from chronoforest.planning.result import PlanResult
 from chronoforest.roadmap.verify import Verdict, cut
@@ -99,7 +101,7 @@ class RoadmapSearch:
         on_round: RoundObserver | None = None,
         on_snapshot: SnapshotObserver | None = None,
     ) -> None:
-        """Propose, then verify a round at a time until every leg is verified or given up."""
+        """Propose, then verify a round at a time until every leg is verified or given up, or time is over."""
         if self.trees is not None:
             self.trees.run(stop, on_round, on_snapshot)
             return
@@ -113,7 +115,11 @@ class RoadmapSearch:
             asked = self._open_legs()
             if not asked or stop(self.rounds):
                 return
-            self._verify(asked)
+            try:
+                with within(stop, self.started):
+                    self._verify(asked)
+            except OutOfTime:
+                return
 
     def _propose(self, route: JointRoute | None) -> JointRoute:
         """The best route when the ways that it uses cost what they come out at, the others what one may hope.
@@ -210,6 +216,7 @@ class RoadmapSearch:
                 num_expanded=self.num_asked,
                 num_nodes=sum(len(way.segments) for way in self.found.values()),
                 seconds=time.perf_counter() - self.started,
+                num_refuted=self.num_refuted.total(),
             )
         )
 

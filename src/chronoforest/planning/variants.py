@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from math import inf
 
 from chronoforest.errors import require_at_least
+from chronoforest.names import DEFAULT_VARIANT
 from chronoforest.planning.shortening import AssemblyParams, Shortening, as_found, shorten
 from chronoforest.routing.bridges import Closure, closure, direct
 from chronoforest.routing.budget import BudgetParams
@@ -120,9 +121,9 @@ def _paper_models(models: SearchModels) -> SearchModels:
 _VERIFIED = Variant(uses_roadmap=True, verifies=True)
 
 VARIANTS: dict[str, Variant] = {
+    DEFAULT_VARIANT: _VERIFIED,
     "online": Variant(),
     "paper": Variant(_paper_params, _paper_models, sums_hops=False),
-    "verified": _VERIFIED,
     "roadmap-only": Variant(uses_roadmap=True),
     "single": Variant(_single),
     "start-tree-only": Variant(_searching(grows_target=False)),

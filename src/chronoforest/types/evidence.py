@@ -93,7 +93,8 @@ class Plan:
 
 @dataclass(frozen=True)
 class RoundStats:
-    """What one round did: the tentative route, the pairs it paid for, the legs met, and the counts so far."""
+    """What one round did: the tentative route, the pairs it paid for, the legs met, and the counts so far;
+    num_refuted: proposed ways that the denoiser refuted."""
 
     round_index: int
     route: JointRoute
@@ -103,6 +104,7 @@ class RoundStats:
     num_expanded: int
     num_nodes: int
     seconds: float
+    num_refuted: int = 0
 
 
 @dataclass(frozen=True)

@@ -133,7 +133,10 @@ class RouteSolver(Protocol):
 
 
 class StopCriterion(Protocol):
-    """Decides whether planning has spent enough."""
+    """Decides whether planning has spent enough.
+
+    One that also has `is_over(seconds) -> bool` is asked before every denoising step and ends a round at once.
+    """
 
     def __call__(self, rounds: Sequence[RoundStats]) -> bool:
         """True to stop before the next round."""

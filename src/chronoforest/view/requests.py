@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from chronoforest.errors import InvalidParameter, InvalidProblem
+from chronoforest.names import DEFAULT_VARIANT
 from chronoforest.planning.planner import MaxExpansions, MaxRounds, MaxSeconds
 from chronoforest.types import Problem, StopCriterion
 
@@ -50,7 +51,7 @@ class PlanRequest(StrictMessage):
     starts: Annotated[Points, Field(description="one [x, y] per agent, world units")]
     goals: Annotated[Points, Field(description="one [x, y] per agent, in the order of the starts")]
     waypoints: Annotated[Points, Field(description="places that some agent has to visit")] = []
-    variant: Annotated[Name, Field(description="online, or one of the variants in /api/world")] = "online"
+    variant: Annotated[Name, Field(description="one of those in /api/world")] = DEFAULT_VARIANT
     mode: Literal["default", "fast"] = "default"
     seed: Annotated[int, Field(strict=True, ge=0, le=MAX_SEED)] = 0
     budget: Annotated[Budget | None, Field(description="the planner's own unless told")] = None

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, cast
 
 from chronoforest.execution.journey import walk_plan
 from chronoforest.execution.rollout import Rollout
 from chronoforest.execution.route import WalkingPlanner
+from chronoforest.patience import checked
 from chronoforest.planning.planner import MaxRounds, Planner
 from chronoforest.planning.result import PlanResult
 from chronoforest.search.memory import ForestMemory
@@ -43,7 +42,7 @@ def planning(planner: Planner, request: PlanRequest) -> Work:
             kind = "start" if snapshot.stats.round_index < 0 else "round"
             job.tell(kind, dumps(encoder.encode(snapshot)))
 
-        with interruptible(planner, job.check):
+        with checked(job.check):
             result = planner.plan(
                 problem,
                 seed=request.seed,
@@ -66,7 +65,7 @@ def walking(planned: Planned) -> Work:
 
     def work(job: Job) -> None:
         planner, result = cast("WalkingPlanner", planned.planner), planned.result
-        with interruptible(planned.planner, job.check):
+        with checked(job.check):
             for agent, rollout in enumerate(walk_plan(planner, result, planned.memory, seed=result.seed)):
                 job.check()
                 job.tell("agent", dumps({"agent": agent, **_walk(rollout)}))
@@ -78,24 +77,10 @@ def warming_up(planner: Planner, places: dict[str, Any]) -> Work:
     """Work that plans one round and throws it away, so that the first real plan does not wait for imports."""
 
     def work(job: Job) -> None:
-        with interruptible(planner, job.check):
+        with checked(job.check):
             planner.plan(Problem(places["starts"], places["goals"], places["waypoints"]), stop=MaxRounds(1))
 
     return work
-
-
-@contextmanager
-def interruptible(planner: Planner, check: Callable[[], None]) -> Iterator[None]:
-    """Call `check` before every denoising step too: with many anchors a single round can take seconds."""
-    net = getattr(planner.models.sampler, "net", None)
-    if net is None:
-        yield
-        return
-    handle = net.register_forward_pre_hook(lambda *_: check())
-    try:
-        yield
-    finally:
-        handle.remove()
 
 
 def dumps(values: Any) -> str:

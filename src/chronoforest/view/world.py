@@ -25,9 +25,9 @@ NUM_CANDIDATES = 240
 FARTHEST_SHARE = 0.85
 
 SUMMARIES = {
-    "online": "the method: the order is corrected while the search goes on",
+    "verified": "proposed at once by the roadmap, then verified by the denoiser",
+    "online": "the paper's method: trees grow, and the order is corrected while they do",
     "paper": "the paper's settings to the letter, slow",
-    "verified": "ways over the roadmap, verified by the denoiser",
     "roadmap-only": "ways over the roadmap, not verified",
     "roadmap-fixed": "verified, with the order solved once on the roadmap",
     "single": "one guided lookahead per leaf",
