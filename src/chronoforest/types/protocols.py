@@ -135,7 +135,7 @@ class RouteSolver(Protocol):
 class StopCriterion(Protocol):
     """Decides whether planning has spent enough.
 
-    One that also has `is_over(seconds) -> bool` is asked before every denoising step and ends a round at once.
+    One that also has `is_over(seconds) -> bool` is asked before every denoising step and may end a round.
     """
 
     def __call__(self, rounds: Sequence[RoundStats]) -> bool:
