@@ -22,7 +22,7 @@ class ChallengeParams:
     max_challenges: rounds in which one link is tried for the sake of such an order.
     """
 
-    doubt: float = 1.1
+    doubt: float = 1.08
     chain_doubt: float = 1.02
     max_doubts: int = 3
     optimism: float = 0.85
