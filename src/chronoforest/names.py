@@ -22,6 +22,7 @@ PRESETS = {
 
 VARIANTS = (
     "online",
+    "paper",
     "verified",
     "roadmap-only",
     "single",
@@ -34,6 +35,13 @@ VARIANTS = (
     "reversed-trees",
     "direct-matrix",
     "no-landmarks",
+    "no-guidance",
+    "no-shortening",
+    "no-challenges",
+    "verified-single",
+    "verified-no-guidance",
+    "verified-no-shortening",
+    "roadmap-fixed",
     "noisy-injection",
     "sparse-guidance",
 )
