@@ -23,7 +23,7 @@ from chronoforest.bench.run import read_records, read_trials
 from chronoforest.bench.trials import Trial
 from chronoforest.errors import BadResult, InvalidParameter, UnknownName
 from chronoforest.files import write_text
-from chronoforest.models.store import KINDS, Card, Stored, files_of
+from chronoforest.models.store import KINDS, STUDENT, Card, Stored, files_of
 from chronoforest.names import PRESETS, full_name
 from chronoforest.presets.named import PRESETS as NAMED
 from chronoforest.presets.named import get_preset
@@ -224,7 +224,7 @@ def _card_commands() -> TextTable:
     """What made each network, and how long it took."""
     rows = [
         (preset, file, f"`{card['command']}`", f"{card['seconds']:.0f} s, {card['device']}")
-        for kind in KINDS[1:]
+        for kind in (*KINDS[1:], STUDENT)
         for preset, file, card in _cards(kind)
     ]
     return TextTable("", ("preset", "model", "command", "time, device"), tuple(sorted(rows)))
