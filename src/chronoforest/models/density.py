@@ -23,8 +23,15 @@ NUM_HEADINGS = 16
 """Sectors in which the directions of motion are tabulated. A recorded one counts for those beside it, so that
 half-way through a turn that nobody makes there is no direction to follow."""
 
-HEADING_SHARE = 0.03
+HEADING_BLUR = 3.0
+"""Bandwidths over which directions blend: they change more slowly than places, and at the edge of a lane few
+recordings tell."""
+
+HEADING_SHARE = 0.01
 """Of the motion at a place that a direction must have to count."""
+
+STRAY_SHARE = 0.05
+"""Of the motion at the busiest place beside it that a lane has at least."""
 
 LANE_REACH = 4.0
 """Bandwidths within which a place is compared with the busiest one: beyond them there may be another lane."""
@@ -128,9 +135,12 @@ def fit_density(
     draft = GridDensity(low, params.cell, log_table, np.ones(log_table.shape, dtype=bool), step_length)
     edge = np.quantile(draft.log_density(points), SUPPORT_QUANTILE)
     is_hazard = _near(jump_starts(tracks, jump), edges, params.hazard_radius / params.cell)
-    support = (log_table >= edge) & _is_on_lane(log_table, params) & ~is_hazard
-    headings = _headings(tracks, edges, params, jump, heading_steps) if heading_steps else None
-    return replace(draft, support=support, headings=headings)
+    support = (log_table >= edge) & ~is_hazard
+    if not heading_steps:
+        return replace(draft, support=support)
+    motion = Motion.of(tracks, heading_steps, params.bandwidth, jump)
+    support &= _is_on_lane(motion, edges, params)
+    return replace(draft, support=support, headings=_headings(motion, edges, params))
 
 
 def between_rows(tracks: FloatArray, spacing: float, jump: float) -> tuple[FloatArray, IntArray]:
@@ -158,32 +168,52 @@ def _blurred(points: FloatArray, edges: list[FloatArray], params: DensityParams)
     return np.asarray(gaussian_filter(counts, params.bandwidth / params.cell))
 
 
-def _is_on_lane(log_table: FloatArray, params: DensityParams) -> BoolArray:
-    """[nx, ny]: enough of the density of the busiest place within reach."""
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """places: [n, 2] where recordings moved; sectors: [n] in which direction."""
+
+    places: FloatArray
+    sectors: IntArray
+
+    @classmethod
+    def of(cls, tracks: FloatArray, num_steps: int, spacing: float, jump: float) -> Motion:
+        """Of recordings [E, T, 2].
+
+        The direction at a row is measured over `num_steps` around it, so that noise does not turn it, but
+        counts where the recording was, not in the middle of the chord, which cuts corners.
+        """
+        moves = moves_around(tracks, num_steps)
+        length = np.linalg.norm(moves, axis=-1)
+        is_moving = ((length > 0.3 * np.median(length)) & (length <= num_steps * jump)).reshape(-1)
+        places, rows = between_rows(tracks, spacing, jump)
+        sectors = _sectors(moves.reshape(-1, 2), NUM_HEADINGS)[rows]
+        return cls(places[is_moving[rows]], sectors[is_moving[rows]])
+
+    def tables(self, edges: list[FloatArray], params: DensityParams) -> FloatArray:
+        """[sectors, nx, ny]: motion in each sector or one beside it."""
+        own = np.stack(
+            [_blurred(self.places[self.sectors == k], edges, params) for k in range(NUM_HEADINGS)]
+        )
+        return np.asarray(own + np.roll(own, 1, axis=0) + np.roll(own, -1, axis=0))
+
+
+def _is_on_lane(motion: Motion, edges: list[FloatArray], params: DensityParams) -> BoolArray:
+    """[nx, ny]: in some direction there is enough of what moves that way at the busiest place within reach, so
+    that a lane keeps its width where it joins a busier one; but not next to nothing of all that moves there,
+    which are strays."""
     if params.lane_share == 0:
-        return np.ones(log_table.shape, dtype=np.bool_)
-    reach = round(LANE_REACH * params.bandwidth / params.cell)
-    busiest = maximum_filter(log_table, size=2 * reach + 1)
-    return np.asarray(log_table >= busiest + np.log(params.lane_share))
+        return np.ones([len(edge) - 1 for edge in edges], dtype=np.bool_)
+    size = 2 * round(LANE_REACH * params.bandwidth / params.cell) + 1
+    tables = motion.tables(edges, params)
+    busiest = np.stack([maximum_filter(table, size=size) for table in tables])
+    least = STRAY_SHARE * maximum_filter(tables.sum(axis=0) / 3.0, size=size)
+    return np.asarray(((tables >= params.lane_share * busiest) & (tables > least)).any(axis=0))
 
 
-def _headings(
-    tracks: FloatArray, edges: list[FloatArray], params: DensityParams, jump: float, num_steps: int
-) -> BoolArray:
-    """[sectors, nx, ny]: whether enough of the motion near a cell goes in a sector or one beside it.
-
-    The direction at a row is measured over `num_steps` around it, so that noise does not turn it, but counts
-    where the recording was, not in the middle of the chord, which cuts corners.
-    """
-    moves = moves_around(tracks, num_steps)
-    length = np.linalg.norm(moves, axis=-1)
-    is_moving = ((length > 0.3 * np.median(length)) & (length <= num_steps * jump)).reshape(-1)
-    places, rows = between_rows(tracks, params.bandwidth, jump)
-    places, rows = places[is_moving[rows]], rows[is_moving[rows]]
-    sectors = _sectors(moves.reshape(-1, 2), NUM_HEADINGS)[rows]
-    tables = np.stack([_blurred(places[sectors == k], edges, params) for k in range(NUM_HEADINGS)])
-    around = tables + np.roll(tables, 1, axis=0) + np.roll(tables, -1, axis=0)
-    return np.asarray(around > HEADING_SHARE * tables.sum(axis=0))
+def _headings(motion: Motion, edges: list[FloatArray], params: DensityParams) -> BoolArray:
+    """[sectors, nx, ny]: whether enough of the motion near a cell goes in a sector or one beside it."""
+    tables = motion.tables(edges, replace(params, bandwidth=HEADING_BLUR * params.bandwidth))
+    return np.asarray(tables > HEADING_SHARE / 3.0 * tables.sum(axis=0))
 
 
 def moves_around(tracks: FloatArray, num_steps: int) -> FloatArray:
