@@ -47,6 +47,9 @@ SECTORS = 36
 CELL = 10.0
 """Metres of the cells whose recorded places with one direction count as one."""
 
+LEAST_TRIPS = 2
+"""Trips that pass a cell in one direction before a way of the reference may."""
+
 NUM_AHEAD = 6
 """Places ahead on a trip that a link of the reference leads over: 30 metres, so that noise adds no length."""
 
@@ -74,11 +77,12 @@ class City:
     @cached_property
     def ways(self) -> tuple[FloatArray, ...]:
         """[n, 2] places `SPACING` apart along every trip."""
-        return tuple(evenly(trip, SPACING) for trip in self.trips if path_length(trip) > 2 * REACH)
+        return tuple(evenly(trip, SPACING) for trip in self.trips)
 
     @cached_property
     def _street_tree(self) -> cKDTree:
-        return cKDTree(np.concatenate([evenly(piece, 2.0) for piece in self.streets if np.ptp(piece, axis=0).any()]))
+        pieces = [evenly(piece, 2.0) for piece in self.streets if np.ptp(piece, axis=0).any()]
+        return cKDTree(np.concatenate(pieces))
 
     def to_street(self, points: FloatArray) -> tuple[FloatArray, FloatArray]:
         """[n] metres from points [n, 2] to the nearest street, and [n, 2] where that is."""
@@ -147,6 +151,24 @@ class City:
             num_unrecorded=int((~turns).sum()),
         )
 
+    def random_places(self, count: int, rng: np.random.Generator) -> FloatArray:
+        """[count, 2] places of trips, every metre driven as likely as any other."""
+        tree, _ = self._training
+        return np.asarray(tree.data[rng.integers(0, tree.n, count)])
+
+    def num_passes(self, points: FloatArray, radius: float) -> IntArray:
+        """[n] trips that something is learned from and that pass points [n, 2] within so many metres."""
+        tree, owner = self._training
+        return np.array([len(np.unique(owner[near])) for near in tree.query_ball_point(points, radius)])
+
+    @cached_property
+    def _training(self) -> tuple[cKDTree, IntArray]:
+        """Places along the trips that are not held out, and the trip of each."""
+        pairs = zip(self.ways, self.numbers, strict=True)
+        ways = {number: way for way, number in pairs if not is_held_out(number)}
+        owner = np.repeat(np.array(list(ways), dtype=np.int64), [len(way) for way in ways.values()])
+        return cKDTree(np.concatenate(list(ways.values()))), owner
+
     @cached_property
     def reference(self) -> Reference:
         """Ways over what was recorded."""
@@ -175,6 +197,8 @@ class Reference:
         low = places.min(axis=0)
         cells = np.floor((places - low) / CELL).astype(np.int64)
         keys = (cells[:, 0] * (cells[:, 1].max() + 1) + cells[:, 1]) * 8 + _sectors(moves, 8)
+        keep = _is_passed_often(keys, owner)
+        places, keys, owner = places[keep], keys[keep], owner[keep]
         _, node = np.unique(keys, return_inverse=True)
         count = np.bincount(node)
         position = np.stack([np.bincount(node, places[:, k]) / count for k in range(2)], axis=1)
@@ -186,20 +210,20 @@ class Reference:
 
     def lengths(self, anchors: FloatArray) -> FloatArray:
         """[A, A] metres between anchors, infinite where no recorded way leads."""
-        first, near = len(self.position), cKDTree(self.position).query_ball_point(anchors, 1.5 * CELL)
-        rows, columns, metres = [], [], []
-        for number, nodes in enumerate(near):
-            gap = np.maximum(np.linalg.norm(self.position[nodes] - anchors[number], axis=1), 1e-6)
-            rows += [np.full(len(nodes), first + number), np.array(nodes, dtype=np.int64)]
-            columns += [np.array(nodes, dtype=np.int64), np.full(len(nodes), first + number)]
-            metres += [gap, gap]
+        first, count = len(self.position), len(anchors)
+        near = cKDTree(self.position).query_ball_point(anchors, 1.5 * CELL)
+        owner = np.repeat(np.arange(count), [len(nodes) for nodes in near])
+        nodes = np.concatenate([np.array(found, dtype=np.int64) for found in near])
+        gap = np.maximum(np.linalg.norm(self.position[nodes] - anchors[owner], axis=1), 1e-6)
         own = self.graph.tocoo()
-        ends = [np.concatenate([own.row, *rows]), np.concatenate([own.col, *columns])]
-        graph = csr_matrix((np.concatenate([own.data, *metres]), ends), shape=(first + len(anchors),) * 2)
-        found: FloatArray = dijkstra(graph, indices=np.arange(first, first + len(anchors)))[:, first:]
+        # Anchors are left and reached as two nodes: a way through one would be free to turn there.
+        rows = np.concatenate([own.row, first + owner, nodes])
+        columns = np.concatenate([own.col, nodes, first + count + owner])
+        metres = np.concatenate([own.data, gap, gap])
+        graph = csr_matrix((metres, (rows, columns)), shape=(first + 2 * count,) * 2)
+        found: FloatArray = dijkstra(graph, indices=np.arange(first, first + count))[:, first + count :]
+        np.fill_diagonal(found, 0.0)
         return found
-
-
 
 
 def load_city(folder: Path) -> City:
@@ -214,17 +238,40 @@ def load_city(folder: Path) -> City:
     return City(tuple(parts), tuple(int(number) for number in known), streets)
 
 
+def write_trips(folder: Path, out: Path) -> tuple[Path, Path]:
+    """Write city.csv and city-val.csv: the trips to learn from, and those that are held out."""
+    header, *rows = _table(folder / "trips.csv.gz")
+    paths = out / "city.csv", out / "city-val.csv"
+    for path, is_held in zip(paths, (False, True), strict=True):
+        with path.open("w", newline="") as file:
+            csv.writer(file).writerows(
+                [header, *(row for row in rows if is_held_out(int(row[0])) == is_held)]
+            )
+    return paths
+
+
 def is_held_out(number: int) -> bool:
     """Whether nothing is learned from a trip."""
     return number % HELD_OUT == HELD_OUT - 1
 
 
 def _rows(path: Path) -> FloatArray:
+    return np.array(_table(path)[1:], dtype=np.float64)
+
+
+def _table(path: Path) -> list[list[str]]:
+    """The rows of a compressed CSV file, the first of which names the columns."""
     if not path.is_file():
-        raise BadDataset(f"{path}: no such file; --data FOLDER names the folder with the city's trips and streets")
+        raise BadDataset(f"{path}: no such file; --data FOLDER must hold the city's trips and streets")
     with gzip.open(path, "rt", newline="") as file:
-        _, *rows = csv.reader(file)
-    return np.array(rows, dtype=np.float64)
+        return list(csv.reader(file))
+
+
+def _is_passed_often(keys: IntArray, owner: IntArray) -> BoolArray:
+    """[n]: at least `LEAST_TRIPS` trips have the key of a place: what one alone has may be a stray."""
+    pairs = np.unique(np.stack([keys, owner]), axis=1)
+    known, count = np.unique(pairs[0], return_counts=True)
+    return np.asarray(count[np.searchsorted(known, keys)] >= LEAST_TRIPS)
 
 
 def _links(node: IntArray, owner: IntArray, ahead: int) -> tuple[IntArray, IntArray]:

@@ -115,9 +115,7 @@ class LaneWorld:
         if chain is None:
             return None
         way = self.middle([chain[0][0], *(link[1] for link in chain)])
-        first, last = (
-            int(np.argmin(np.linalg.norm(way - self.place(at), axis=1))) for at in (start, end)
-        )
+        first, last = (int(np.argmin(np.linalg.norm(way - self.place(at), axis=1))) for at in (start, end))
         return way[first : last + 1]
 
     def place(self, at: tuple[Link, float]) -> FloatArray:

@@ -96,5 +96,12 @@ def test_a_way_nobody_measured_is_walked_at_full_speed():
 
 
 def test_prices_are_never_below_what_the_distance_means_at_least():
-    lines = Lines(np.array([0, 1]), np.array([1, 0]), np.array([1.0, 1.0]), np.array([5.0, 100.0]), np.zeros(2), np.ones(2, dtype=bool))
+    lines = Lines(
+        np.array([0, 1]),
+        np.array([1, 0]),
+        np.array([1.0, 1.0]),
+        np.array([5.0, 100.0]),
+        np.zeros(2),
+        np.ones(2, dtype=bool),
+    )
     assert price(lines, Usual(10.0), CALIBRATION).steps.tolist() == [10.0, 90.0]

@@ -191,9 +191,7 @@ class Motion:
 
     def tables(self, edges: list[FloatArray], params: DensityParams) -> FloatArray:
         """[sectors, nx, ny]: motion in each sector or one beside it."""
-        own = np.stack(
-            [_blurred(self.places[self.sectors == k], edges, params) for k in range(NUM_HEADINGS)]
-        )
+        own = np.stack([_blurred(self.places[self.sectors == k], edges, params) for k in range(NUM_HEADINGS)])
         return np.asarray(own + np.roll(own, 1, axis=0) + np.roll(own, -1, axis=0))
 
 

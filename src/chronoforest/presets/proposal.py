@@ -74,7 +74,11 @@ def _density_settings(found: Statistics) -> Iterator[tuple[str, Value, str]]:
     yield "models.density.bandwidth", found.bandwidth, why
     yield "models.density.cell", found.cell, f"bandwidth / {found.bandwidth / found.cell:.0f}"
     if found.is_one_way:
-        yield "models.density.lane_share", found.lane_share, "a lane ends where a tenth of its density is left"
+        yield (
+            "models.density.lane_share",
+            found.lane_share,
+            "a lane ends where a tenth of its density is left",
+        )
     yield "models.density.hazard_radius", 2.5 * found.step, "2.5 steps"
 
 

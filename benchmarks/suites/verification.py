@@ -1,0 +1,158 @@
+"""Does the denoiser know what nobody does? Hops of held-out recordings, and planted ones that nobody made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from benchmarks.suites import city, strait
+from benchmarks.worlds.lanes import distance_along
+from benchmarks.worlds.strait import STRAIT
+from chronoforest.bench.case import Case
+from chronoforest.bench.suite import Request, Suite
+from chronoforest.bench.trials import Trial
+from chronoforest.data.episodes import load
+from chronoforest.envs.tasks import world
+from chronoforest.errors import BadDataset
+from chronoforest.peers.choice import PlannerChoice
+from chronoforest.planning.preparation import prepare
+from chronoforest.planning.roadmap_search import SAMPLES
+from chronoforest.planning.variants import VARIANTS
+from chronoforest.roadmap.verify import Checker
+from chronoforest.types import FloatArray
+
+if TYPE_CHECKING:
+    from chronoforest.presets.loading import PresetPlanner
+
+GIANT = "pointmaze-giant-stitch-v0"
+KINDS = {
+    GIANT: ("driven", "across"),
+    strait.PRESET: ("driven", "across", "reversed"),
+    city.PRESET: ("driven", "reversed"),
+}
+"""What is asked of each world; in the city a straight line may well be a street that no trip took."""
+
+EPISODES = 200
+"""Hops of every kind."""
+
+SHORTEST = 0.6
+"""Hops are between this share of the longest piece and all of it long."""
+
+NUM_TRIES = 100_000
+
+IsPlanted = Callable[[FloatArray], bool]
+
+
+def cases(request: Request) -> list[Case]:
+    """One case for all hops of a kind: they are asked about in batches."""
+    num_hops = request.episodes or EPISODES
+    return [
+        Case(
+            "verification",
+            PlannerChoice(preset),
+            variant="verified",
+            instance=f"{kind}:{num_hops}",
+            seed=seed,
+        )
+        for preset, kinds in KINDS.items()
+        for kind in kinds
+        for seed in range(request.repeats or 1)
+    ]
+
+
+def refute(case: Case, planner: PresetPlanner) -> Trial:
+    """How many hops of a kind are refuted."""
+    kind, count = case.instance.split(":")
+    checker = prepare(planner.models, planner.params, VARIANTS["verified"]).checker
+    rng = np.random.default_rng(case.seed)
+    hops = Hops(held_out(case.choice.data, case.preset), checker.piece_length, rng)
+    judge = _judge(case)
+    pieces = {
+        "driven": lambda: hops.driven(int(count), lambda piece: True),
+        "reversed": lambda: [piece[::-1] for piece in hops.driven(int(count), lambda p: judge(p[::-1]))],
+        "across": lambda: hops.across(int(count), judge),
+    }[kind]()
+    refuted = num_refuted(checker, pieces, rng)
+    return Trial(case, plan=None, measures={"kind": kind, "num_hops": len(pieces), "num_refuted": refuted})
+
+
+def num_refuted(checker: Checker, pieces: Sequence[FloatArray], rng: np.random.Generator) -> int:
+    """Pieces that no segment realises in as many tries as a plan makes."""
+    left = list(pieces)
+    for num_samples in SAMPLES:
+        verdicts = checker(left, num_samples, rng)
+        left = [piece for piece, verdict in zip(left, verdicts, strict=True) if not verdict.is_verified]
+    return len(left)
+
+
+def held_out(folder: Path, preset: str) -> FloatArray:
+    """[E, T, 2] recordings that nothing was learned from."""
+    path = folder / f"{preset}-val.npz"
+    if not path.is_file():
+        raise BadDataset(
+            f"{path}: no such file; `chronoforest data generate` or `python -m benchmarks record` makes it"
+        )
+    return load(path).xy.astype(np.float64)
+
+
+@dataclass(frozen=True)
+class Hops:
+    """Draws hops up to `longest` units long from recordings [E, T, 2]."""
+
+    tracks: FloatArray
+    longest: float
+    rng: np.random.Generator
+
+    def driven(self, count: int, is_wanted: IsPlanted) -> list[FloatArray]:
+        """Parts of recordings; fewer than `count` where hardly any is wanted."""
+        found: list[FloatArray] = []
+        for _ in range(NUM_TRIES):
+            track = self.tracks[self.rng.integers(len(self.tracks))]
+            first = int(self.rng.integers(0, len(track) - 2))
+            along = distance_along(track[first:])
+            last = int(np.searchsorted(along, self.longest * self.rng.uniform(SHORTEST, 1.0)))
+            if 2 <= last < len(along) and is_wanted(track[first : first + last + 1]):
+                found.append(track[first : first + last + 1])
+            if len(found) == count:
+                break
+        return found
+
+    def across(self, count: int, is_wanted: IsPlanted) -> list[FloatArray]:
+        """Straight lines between recorded places."""
+        found: list[FloatArray] = []
+        places = self.tracks.reshape(-1, 2)
+        for _ in range(NUM_TRIES):
+            start, end = places[self.rng.integers(0, len(places), 2)]
+            gap = float(np.linalg.norm(end - start))
+            if SHORTEST * self.longest <= gap <= self.longest and is_wanted(np.linspace(start, end, 20)):
+                found.append(np.linspace(start, end, 20))
+            if len(found) == count:
+                break
+        return found
+
+
+def _judge(case: Case) -> IsPlanted:
+    """Whether nobody makes a hop, by the truth about its world."""
+    if case.preset == strait.PRESET:
+        return _is_off_lanes
+    if case.preset == city.PRESET:
+        return lambda piece: _is_against_trips(piece, case.choice.data)
+    maze = world(case.preset).maze
+    return lambda piece: bool(maze.crosses_wall(piece))
+
+
+def _is_off_lanes(piece: FloatArray) -> bool:
+    verdict = STRAIT.judge(piece)
+    return verdict.num_against + verdict.num_off > 0.5 * verdict.num_pieces
+
+
+def _is_against_trips(piece: FloatArray, folder: Path) -> bool:
+    found = city.known_city(folder / city.FOLDER).judge(piece)
+    return found.against > 0.5 * found.length
+
+
+SUITE = Suite("verification", "driven hops and planted ones", cases, refute, seconds=60.0)
