@@ -20,7 +20,6 @@ from chronoforest.envs.tasks import world
 from chronoforest.errors import BadDataset
 from chronoforest.peers.choice import PlannerChoice
 from chronoforest.planning.preparation import prepare
-from chronoforest.planning.roadmap_search import SAMPLES
 from chronoforest.planning.variants import VARIANTS
 from chronoforest.roadmap.verify import Checker
 from chronoforest.types import FloatArray
@@ -36,8 +35,8 @@ KINDS = {
 }
 """What is asked of each world; in the city a straight line may well be a street that no trip took."""
 
-EPISODES = 200
-"""Hops of every kind."""
+EPISODES, BATCH = 10, 20
+"""Batches of hops of every kind, and hops in each."""
 
 SHORTEST = 0.6
 """Hops are between this share of the longest piece and all of it long."""
@@ -48,42 +47,48 @@ IsPlanted = Callable[[FloatArray], bool]
 
 
 def cases(request: Request) -> list[Case]:
-    """One case for all hops of a kind: they are asked about in batches."""
-    num_hops = request.episodes or EPISODES
+    """Batches of hops of every kind, since many are asked about at once."""
     return [
         Case(
             "verification",
             PlannerChoice(preset),
-            variant="verified",
-            instance=f"{kind}:{num_hops}",
+            episode=episode,
             seed=seed,
+            variant="verified",
+            instance=kind,
         )
         for preset, kinds in KINDS.items()
         for kind in kinds
         for seed in range(request.repeats or 1)
+        for episode in range(request.episodes or EPISODES)
     ]
 
 
 def refute(case: Case, planner: PresetPlanner) -> Trial:
     """How many hops of a kind are refuted."""
-    kind, count = case.instance.split(":")
     checker = prepare(planner.models, planner.params, VARIANTS["verified"]).checker
-    rng = np.random.default_rng(case.seed)
+    rng = np.random.default_rng([case.seed, case.episode])
     hops = Hops(held_out(case.choice.data, case.preset), checker.piece_length, rng)
-    judge = _judge(case)
-    pieces = {
-        "driven": lambda: hops.driven(int(count), lambda piece: True),
-        "reversed": lambda: [piece[::-1] for piece in hops.driven(int(count), lambda p: judge(p[::-1]))],
-        "across": lambda: hops.across(int(count), judge),
-    }[kind]()
+    pieces = _drawn(hops, case.instance, BATCH, _judge(case))
     refuted = num_refuted(checker, pieces, rng)
-    return Trial(case, plan=None, measures={"kind": kind, "num_hops": len(pieces), "num_refuted": refuted})
+    return Trial(
+        case, plan=None, measures={"kind": case.instance, "num_hops": len(pieces), "num_refuted": refuted}
+    )
+
+
+def _drawn(hops: Hops, kind: str, count: int, is_planted: IsPlanted) -> list[FloatArray]:
+    """Hops of a kind."""
+    if kind == "across":
+        return hops.across(count, is_planted)
+    if kind == "reversed":
+        return [piece[::-1] for piece in hops.driven(count, lambda piece: is_planted(piece[::-1]))]
+    return hops.driven(count)
 
 
 def num_refuted(checker: Checker, pieces: Sequence[FloatArray], rng: np.random.Generator) -> int:
     """Pieces that no segment realises in as many tries as a plan makes."""
     left = list(pieces)
-    for num_samples in SAMPLES:
+    for num_samples in VARIANTS["verified"].piece_samples:
         verdicts = checker(left, num_samples, rng)
         left = [piece for piece, verdict in zip(left, verdicts, strict=True) if not verdict.is_verified]
     return len(left)
@@ -107,7 +112,7 @@ class Hops:
     longest: float
     rng: np.random.Generator
 
-    def driven(self, count: int, is_wanted: IsPlanted) -> list[FloatArray]:
+    def driven(self, count: int, is_wanted: IsPlanted | None = None) -> list[FloatArray]:
         """Parts of recordings; fewer than `count` where hardly any is wanted."""
         found: list[FloatArray] = []
         for _ in range(NUM_TRIES):
@@ -115,8 +120,9 @@ class Hops:
             first = int(self.rng.integers(0, len(track) - 2))
             along = distance_along(track[first:])
             last = int(np.searchsorted(along, self.longest * self.rng.uniform(SHORTEST, 1.0)))
-            if 2 <= last < len(along) and is_wanted(track[first : first + last + 1]):
-                found.append(track[first : first + last + 1])
+            piece = track[first : first + last + 1]
+            if 2 <= last < len(along) and (is_wanted is None or is_wanted(piece)):
+                found.append(piece)
             if len(found) == count:
                 break
         return found

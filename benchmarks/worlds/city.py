@@ -1,7 +1,7 @@
 """A real city: trips of buses and the streets they drove on, for problems and for scoring.
 
-The trips are those of `trips.csv.gz`, the streets those of `streets.csv.gz` (see docs/city.md for where they come
-from). Plans are scored against all trips, those that nothing was learned from among them.
+The trips are those of `trips.csv.gz`, the streets those of `streets.csv.gz` (the page of the suites says where
+they come from). Plans are scored against all trips, those that nothing was learned from among them.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class City:
         """[n]: every direction recorded nearby is more than a right angle off; false where there is none."""
         low, table = self._directions
         rows = np.rint((places - low) / SPACING).astype(int)
-        is_inside = ((rows >= 0) & (rows < table.shape[1:])).all(axis=1)
+        is_inside = np.asarray(((rows >= 0) & (rows < table.shape[1:])).all(axis=1))
         x, y = np.where(is_inside[:, None], rows, 0).T
         near = table[:, x, y] & is_inside
         around = np.arange(-SECTORS // 4, SECTORS // 4 + 1)[:, None] + _sectors(moves)[None]
@@ -178,8 +178,8 @@ class City:
 @dataclass(frozen=True, eq=False)
 class Reference:
     """The shortest ways over recorded, directed streets: places of one cell and one direction are one node,
-    and links lead as trips did. So a way changes trips only where two pass alike, and makes no turn that no trip
-    makes; streets have no directions in the map, and matching noisy trips to them would add errors of its own.
+    and links lead as trips did. So a way changes trips only where two pass alike, and makes no turn that no
+    trip makes. Streets have no directions in the map, and matching noisy trips to them would add errors.
 
     position: [n, 2] the mean of each node's places; graph: metres between nodes.
     """
@@ -291,8 +291,8 @@ def _sectors(moves: FloatArray, count: int = SECTORS) -> IntArray:
 
 
 def _before_and_after(way: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """The inner places of a polyline with places `SPACING` apart, and the unit directions over `REACH` before and
-    after each."""
+    """The inner places of a polyline with places `SPACING` apart, and the unit directions over `REACH` before
+    and after each."""
     reach = int(REACH / SPACING)
     inner = way[reach:-reach]
     before, after = inner - way[: -2 * reach], way[2 * reach :] - inner

@@ -26,7 +26,7 @@ SPACING = 0.1
 @dataclass(frozen=True, eq=False)
 class LaneWorld:
     """places: by name; turns: from place over place to place, as traffic makes them and no others; corner:
-    units before and after a place in which a turn is made; reach: from a lane's middle that is still on it."""
+    units before and after a place in which a turn is made; reach: units from a lane's middle that are on it."""
 
     places: Mapping[str, tuple[float, float]]
     turns: tuple[Turn, ...]
@@ -99,7 +99,7 @@ class LaneWorld:
             start, end = self.points(link)
             length = float(np.linalg.norm(end - start))
             ahead = (end - start) / length
-            along, aside = (places - start) @ ahead, np.abs((places - start) @ ahead[::-1] * [1, -1][0])
+            along = (places - start) @ ahead
             aside = np.abs((places - start) @ np.array([-ahead[1], ahead[0]]))
             is_on = (np.abs(along / length - 0.5) < 1 / 6) & (aside <= self.reach) & (moves @ ahead > 0.5)
             rows = np.flatnonzero(is_on)

@@ -78,7 +78,7 @@ def write(path: Path, traffic: Traffic, seed: int) -> None:
 
 def _recorded(way: FloatArray, step: float, traffic: Traffic, rng: np.random.Generator) -> FloatArray:
     """[T, 2] a ship's positions along the middle of a way."""
-    place = at_distances(way, step * np.arange(traffic.num_rows))
+    place = at_distances(way, np.arange(traffic.num_rows, dtype=np.float64) * step)
     ahead = directions(place)
     aside = np.stack([-ahead[:, 1], ahead[:, 0]], axis=1)
     place = place + slow_noise(traffic, rng)[:, None] * aside

@@ -32,8 +32,8 @@ LARGEST_TURN = 45.0
 _FORBIDDEN = 1e6
 
 FAR = 1e6
-"""A short move of a body has no direction, a piece of a path has one however short it is: it is asked about so
-many times as long."""
+"""A short move of a body has no direction, a piece of a path has one however short it is: it is asked about
+so many times as long."""
 
 
 @dataclass(frozen=True)

@@ -42,8 +42,8 @@ class Ground:
 
 @dataclass(frozen=True, eq=False)
 class Hops:
-    """source, target: [e] rows of the places that a hop leads from and to; steps: [e] expected; is_driven: [e]
-    recordings went that way."""
+    """source, target: [e] rows of the places that a hop leads from and to; steps: [e] expected; is_driven:
+    [e] recordings went that way."""
 
     source: IntArray
     target: IntArray

@@ -7,8 +7,8 @@ import numpy as np
 from chronoforest.types import BoolArray, Density, FloatArray
 
 FAR = 1e6
-"""A short move of a body has no direction, a line has one however short it is: it is asked about so many times
-as long."""
+"""A short move of a body has no direction, a line has one however short it is: it is asked about so many
+times as long."""
 
 
 def keeps_room(starts: FloatArray, ends: FloatArray, density: Density, edge: float) -> BoolArray:

@@ -74,7 +74,8 @@ def turns(position: FloatArray, hops: Hops, num_anchors: int) -> Turns:
         is_sharp = min(change, NUM_HEADINGS - change) > SHARPEST
         rows = np.flatnonzero((hops.source < first) & is_there[source] & ~(hops.is_driven & is_sharp))
         parts.append((source[rows], target[rows], rows))
-    return Turns(*(np.concatenate(part) for part in zip(*parts, strict=True)), first, num_anchors)
+    source, target, hop = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return Turns(source, target, hop, first, num_anchors)
 
 
 def headings(moves: FloatArray) -> IntArray:

@@ -174,7 +174,7 @@ def _arrivals(
 
 
 def _passing(segments: FloatArray, ends: FloatArray) -> FloatArray:
-    """[n, frames − 1] how near each straight piece of the segments [n, frames, d] comes to their end [n, d]."""
+    """[n, frames − 1] how near each straight part of the segments [n, frames, d] comes to the end [n, d]."""
     starts, moves = segments[:, :-1], np.diff(segments, axis=1)
     ahead = ((ends[:, None] - starts) * moves).sum(axis=-1) / np.maximum((moves**2).sum(axis=-1), 1e-12)
     nearest = starts + np.clip(ahead, 0.0, 1.0)[..., None] * moves
@@ -193,7 +193,7 @@ def _is_sound(segments: FloatArray, largest_hop: float, ground: Ground, slip: fl
 
 
 def _verdict(segments: FloatArray, arrival: IntArray, piece: FloatArray) -> Verdict:
-    """The shortest of a piece's segments [n, frames, d] that arrives and goes no other way, and how many do."""
+    """The shortest of a piece's segments [n, frames, d] that arrives and goes no other way; how many do."""
     found = [
         np.concatenate([segment[: frame + 1], piece[-1:]])
         for segment, frame in zip(segments, arrival, strict=True)

@@ -18,8 +18,8 @@ from chronoforest.roadmap.turns import Turns, turns
 from chronoforest.types import FloatArray, IntArray, Support
 
 LANE_SPACING = 5.0
-"""How far places are apart at least where ways are lanes, in the room that a way keeps to the edge: a curve takes
-several, and a step of the recordings may be longer than it."""
+"""How far places are apart at least where ways are lanes, in the room that a way keeps to the edge: a curve
+takes several, and a step of the recordings may be longer than it."""
 
 
 @dataclass(frozen=True, eq=False)
