@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -66,7 +67,7 @@ def cases(request: Request) -> list[Case]:
 
 def refute(case: Case, planner: PresetPlanner) -> Trial:
     """How many hops of a kind are refuted."""
-    checker = prepare(planner.models, planner.params, VARIANTS["verified"]).checker
+    checker = _checker(planner)
     rng = np.random.default_rng([case.seed, case.episode])
     hops = Hops(held_out(case.choice.data, case.preset), checker.piece_length, rng)
     pieces = _drawn(hops, case.instance, BATCH, _judge(case))
@@ -83,6 +84,12 @@ def _drawn(hops: Hops, kind: str, count: int, is_planted: IsPlanted) -> list[Flo
     if kind == "reversed":
         return [piece[::-1] for piece in hops.driven(count, lambda piece: is_planted(piece[::-1]))]
     return hops.driven(count)
+
+
+@cache
+def _checker(planner: PresetPlanner) -> Checker:
+    """What a planner verifies ways with, made once."""
+    return prepare(planner.models, planner.params, VARIANTS["verified"]).checker
 
 
 def num_refuted(checker: Checker, pieces: Sequence[FloatArray], rng: np.random.Generator) -> int:

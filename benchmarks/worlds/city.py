@@ -1,7 +1,7 @@
 """A real city: trips of buses and the streets they drove on, for problems and for scoring.
 
-The trips are those of `trips.csv.gz`, the streets those of `streets.csv.gz` (the page of the suites says where
-they come from). Plans are scored against all trips, those that nothing was learned from among them.
+The trips are those of `trips.csv.gz`, the streets those of `streets.csv.gz`; the page of the suites says
+where they come from. Plans are scored against all trips, those that nothing was learned from among them.
 """
 
 from __future__ import annotations

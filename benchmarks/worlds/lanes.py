@@ -26,7 +26,7 @@ SPACING = 0.1
 @dataclass(frozen=True, eq=False)
 class LaneWorld:
     """places: by name; turns: from place over place to place, as traffic makes them and no others; corner:
-    units before and after a place in which a turn is made; reach: units from a lane's middle that are on it."""
+    units before and after a place in which a turn is made; reach: units from its middle that are a lane."""
 
     places: Mapping[str, tuple[float, float]]
     turns: tuple[Turn, ...]

@@ -197,8 +197,8 @@ class Motion:
 
 def _is_on_lane(motion: Motion, edges: list[FloatArray], params: DensityParams) -> BoolArray:
     """[nx, ny]: in some direction there is enough of what moves that way at the busiest place within reach,
-    so that a lane keeps its width where it joins a busier one; but not next to nothing of all that moves there,
-    which are strays."""
+    so that a lane keeps its width where it joins a busier one; but not next to nothing of all that moves
+    there: that is a stray."""
     if params.lane_share == 0:
         return np.ones([len(edge) - 1 for edge in edges], dtype=np.bool_)
     size = 2 * round(LANE_REACH * params.bandwidth / params.cell) + 1
