@@ -14,16 +14,18 @@ from benchmarks.suites import city, strait
 from benchmarks.worlds.lanes import distance_along
 from benchmarks.worlds.strait import STRAIT
 from chronoforest.bench.case import Case
+from chronoforest.bench.references import geodesic_matrix
 from chronoforest.bench.suite import Request, Suite
 from chronoforest.bench.trials import Trial
 from chronoforest.data.episodes import load
+from chronoforest.envs.mazes import Maze
 from chronoforest.envs.tasks import world
 from chronoforest.errors import BadDataset
 from chronoforest.peers.choice import PlannerChoice
 from chronoforest.planning.preparation import prepare
 from chronoforest.planning.variants import VARIANTS
 from chronoforest.roadmap.verify import Checker
-from chronoforest.types import FloatArray
+from chronoforest.types import FloatArray, path_length
 
 if TYPE_CHECKING:
     from chronoforest.presets.loading import PresetPlanner
@@ -41,6 +43,9 @@ EPISODES, BATCH = 10, 20
 
 SHORTEST = 0.6
 """Hops are between this share of the longest piece and all of it long."""
+
+WAY_ROUND = 2.0
+"""Times the length of a line through walls that the way round is long at least."""
 
 NUM_TRIES = 100_000
 
@@ -154,8 +159,14 @@ def _judge(case: Case) -> IsPlanted:
         return _is_off_lanes
     if case.preset == city.PRESET:
         return lambda piece: _is_against_trips(piece, case.choice.data)
-    maze = world(case.preset).maze
-    return lambda piece: bool(maze.crosses_wall(piece))
+    return lambda piece: _is_behind_walls(piece, world(case.preset).maze)
+
+
+def _is_behind_walls(piece: FloatArray, maze: Maze) -> bool:
+    """A line through walls whose ends are no corner apart: the way round is much longer."""
+    if not maze.crosses_wall(piece):
+        return False
+    return bool(geodesic_matrix(maze, piece[[0, -1]])[0, 1] > WAY_ROUND * path_length(piece))
 
 
 def _is_off_lanes(piece: FloatArray) -> bool:

@@ -58,7 +58,7 @@ def usual_params(ground: Ground) -> VerifyParams:
     """
     if not ground.density.is_one_way:
         return VerifyParams()
-    return VerifyParams(guidance=0.0, piece_share=0.25, meeting_steps=0.75, slip=5.0 * ground.edge)
+    return VerifyParams(guidance=0.0, piece_share=0.25, meeting_steps=1.0, slip=5.0 * ground.edge)
 
 
 @dataclass(frozen=True, eq=False)
