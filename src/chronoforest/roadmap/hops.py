@@ -53,6 +53,11 @@ class Hops:
     def __len__(self) -> int:
         return len(self.source)
 
+    def driven(self) -> Hops:
+        """Those that recordings went."""
+        keep = self.is_driven
+        return Hops(self.source[keep], self.target[keep], self.steps[keep], keep[keep])
+
 
 @dataclass(frozen=True, eq=False)
 class Lines:

@@ -30,10 +30,13 @@ def keeps_room(starts: FloatArray, ends: FloatArray, density: Density, edge: flo
     return is_open
 
 
-def goes_with_traffic(starts: FloatArray, ends: FloatArray, density: Density, spacing: float) -> BoolArray:
+def goes_with_traffic(
+    starts: FloatArray, ends: FloatArray, density: Density, spacing: float, least: float = 0.0
+) -> BoolArray:
     """[n]: everywhere along the lines recordings moved in about their direction, where directions count.
 
     The middles of parts of at most `spacing` units are looked at, not the ends: there a way may turn.
+    A line of less than `least` units has no direction.
     """
     is_open = np.ones(len(starts), dtype=np.bool_)
     if not density.is_one_way:
@@ -42,7 +45,7 @@ def goes_with_traffic(starts: FloatArray, ends: FloatArray, density: Density, sp
     longest = float(np.linalg.norm(moves, axis=1).max(initial=0.0))
     num_parts = max(2, int(np.ceil(longest / spacing)))
     for share in (np.arange(num_parts) + 0.5) / num_parts:
-        rows = np.flatnonzero(is_open)
+        rows = np.flatnonzero(is_open & (np.linalg.norm(moves, axis=1) >= least))
         is_open[rows] = density.follows(starts[rows] + share * moves[rows], FAR * moves[rows])
     return is_open
 
