@@ -139,6 +139,7 @@ def _duration(seconds: float) -> str:
 VERBS = {
     "run": Verb("benchmarks.__main__:run", "the trials behind the paper's tables and figures"),
     "thin": Verb("benchmarks.thin:thin", "models from few recordings, for the suite of that name"),
+    "record": Verb("benchmarks.worlds.command:record", "recordings of the directed worlds"),
     "expert": Verb("benchmarks.expert.command:expert", "train what walks the ant"),
     "figures": Verb("benchmarks.pages:figures", "the numbers on the pages, from saved records"),
     "report": Verb("benchmarks.__main__:report", "those tables and figures, from saved records"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from benchmarks.registry import SUITES
 from benchmarks.report.calibration import calibration_fits
 from benchmarks.report.cost import cost_tables
+from benchmarks.report.directed import city_table, strait_table, verification_table
 from benchmarks.report.figures import figure_maps
 from benchmarks.report.hamiltonian import length_tables
 from benchmarks.report.injection import injection_table
@@ -33,6 +34,9 @@ CONTENTS = Contents(
         "figures": figure_maps,
         "parts": part_tables,
         "thin": thin_table,
+        "strait": strait_table,
+        "city": city_table,
+        "verification": verification_table,
     },
     command="python -m benchmarks run",
 )

@@ -12,6 +12,7 @@ from chronoforest.bench.case import Case
 from chronoforest.bench.run import read_records
 from chronoforest.bench.suite import Suite
 from chronoforest.bench.trials import Trial
+from chronoforest.errors import UnknownPreset
 from chronoforest.models.store import distance_file, model_path
 from chronoforest.peers.choice import CHRONOFOREST, PlannerChoice
 from chronoforest.peers.registry import find_peer
@@ -73,7 +74,13 @@ def runnable(cases: Iterable[Case]) -> list[Case]:
 @cache
 def obstacle(choice: PlannerChoice) -> str:
     """Why a planner cannot be run here, "" when it can: weights or recordings that are not there."""
-    weights = model_path(choice.folder, distance_file(choice.distance))
+    try:
+        folder = choice.folder
+    except UnknownPreset:
+        return (
+            f"no {choice.preset}.toml here; `chronoforest preset new {choice.preset} --data FILE` writes one"
+        )
+    weights = model_path(folder, distance_file(choice.distance))
     if not weights.is_file():
         return f"no {weights.name} for {choice.preset}"
     recordings = choice.data / f"{choice.preset}.npz"

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from benchmarks.suites import (
     calibration,
+    city,
     cost,
     figures,
     hamiltonian,
@@ -13,10 +14,12 @@ from benchmarks.suites import (
     lengths,
     parts,
     stitch,
+    strait,
     sweeps,
     teleport,
     theory,
     thin,
+    verification,
 )
 from chronoforest.bench.suite import Suite
 from chronoforest.errors import InvalidParameter
@@ -34,6 +37,9 @@ _MODULES = (
     figures,
     parts,
     thin,
+    strait,
+    city,
+    verification,
 )
 
 SUITES: dict[str, Suite] = {module.SUITE.name: module.SUITE for module in _MODULES}

@@ -40,7 +40,7 @@ def test_what_is_not_good_says_what_to_do_and_what_is_good_does_not():
 
 
 def roadmap(source, target, count):
-    hops = Hops(np.array(source), np.array(target), np.ones(len(source)))
+    hops = Hops(np.array(source), np.array(target), np.ones(len(source)), np.ones(len(source), dtype=bool))
     return Roadmap(Places(np.zeros((count, 2)), np.ones(count)), hops, 1.0)
 
 

@@ -7,7 +7,7 @@ from road_cases import gate_road, ring_road, square_road
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 
-from chronoforest.roadmap.hops import SPAN, TRUSTED_SHARE, Lines, price, survey, usual_pace
+from chronoforest.roadmap.hops import SPAN, TRUSTED_SHARE, Lines, Usual, price, survey
 
 
 class Lucky(EuclideanDistance):
@@ -64,7 +64,7 @@ def test_hops_follow_the_traffic():
     road, _ = ring_road()
     starts, ends = road.places.position[road.hops.source], road.places.position[road.hops.target]
     turn = starts[:, 0] * ends[:, 1] - starts[:, 1] * ends[:, 0]
-    is_long = lengths(road) > 1.0
+    is_long = (lengths(road) > 1.0) & road.hops.is_driven
     assert is_long.sum() > 100
     assert (turn[is_long] > 0).mean() > 0.99
 
@@ -91,10 +91,17 @@ def test_a_way_nobody_measured_is_walked_at_full_speed():
     road, known = square_road()
     nobody = replace(road.places, position=road.places.position[:0], spacing=road.places.spacing[:0])
     lines = survey(nobody, road.places, known)
-    assert usual_pace(lines, known) == pytest.approx(1 / SPEED)
-    assert len(price(lines, 10.0, CALIBRATION)) == 0
+    assert Usual.along(lines, known).pace == pytest.approx(1 / SPEED)
+    assert len(price(lines, Usual(10.0), CALIBRATION)) == 0
 
 
 def test_prices_are_never_below_what_the_distance_means_at_least():
-    lines = Lines(np.array([0, 1]), np.array([1, 0]), np.array([1.0, 1.0]), np.array([5.0, 100.0]))
-    assert price(lines, 10.0, CALIBRATION).steps.tolist() == [10.0, 90.0]
+    lines = Lines(
+        np.array([0, 1]),
+        np.array([1, 0]),
+        np.array([1.0, 1.0]),
+        np.array([5.0, 100.0]),
+        np.zeros(2),
+        np.ones(2, dtype=bool),
+    )
+    assert price(lines, Usual(10.0), CALIBRATION).steps.tolist() == [10.0, 90.0]

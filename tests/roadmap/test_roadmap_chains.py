@@ -44,6 +44,6 @@ def test_no_chain_is_longer_than_the_longest():
 
 def test_without_places_there_are_no_chains():
     none = np.zeros(0, dtype=np.int64)
-    chains = Chains(type(square_road()[0].hops)(none, none, np.zeros(0)), 0)
+    chains = Chains(type(square_road()[0].hops)(none, none, np.zeros(0), none.astype(bool)), 0)
     assert chains.longest == 0.0
     assert chains.leaving(none).shape == (0, 0)

@@ -93,8 +93,8 @@ def test_a_world_without_places_joins_nothing_far():
     places, hops = road.places, road.hops
     empty = Roadmap(
         Places(places.position[:0], places.spacing[:0]),
-        Hops(hops.source[:0], hops.target[:0], hops.steps[:0]),
-        road.pace,
+        Hops(hops.source[:0], hops.target[:0], hops.steps[:0], hops.is_driven[:0]),
+        road.usual,
     )
     assert not np.isfinite(joined(empty, known).ways().cost[0, 1])
 

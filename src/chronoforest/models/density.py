@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.ndimage import distance_transform_edt, gaussian_filter, map_coordinates
+from scipy.ndimage import distance_transform_edt, gaussian_filter, map_coordinates, maximum_filter
 
-from chronoforest.errors import BadCheckpoint, BadDataset, require_positive
+from chronoforest.errors import BadCheckpoint, BadDataset, require_positive, require_within
 from chronoforest.types import BoolArray, FloatArray, IntArray
 
 MOST_CELLS = 50_000_000
@@ -19,24 +19,38 @@ low quantiles mean anything."""
 STEP_QUANTILE = 0.999
 """Of the recorded steps: what hardly any exceeded."""
 
-NUM_HEADINGS = 8
-"""Sectors in which the directions of motion are tabulated."""
+NUM_HEADINGS = 16
+"""Sectors in which the directions of motion are tabulated. A recorded one counts for those beside it, so that
+half-way through a turn that nobody makes there is no direction to follow."""
 
-HEADING_SHARE = 0.03
+HEADING_BLUR = 3.0
+"""Bandwidths over which directions blend: they change more slowly than places, and at the edge of a lane few
+recordings tell."""
+
+HEADING_SHARE = 0.01
 """Of the motion at a place that a direction must have to count."""
+
+STRAY_SHARE = 0.05
+"""Of the motion at the busiest place beside it that a lane has at least."""
+
+LANE_REACH = 4.0
+"""Bandwidths within which a place is compared with the busiest one: beyond them there may be another lane."""
 
 
 @dataclass(frozen=True)
 class DensityParams:
     """Grid cell and kernel bandwidth in world units; places within `hazard_radius` of a jump in the
-    recordings count as unsupported."""
+    recordings count as unsupported, and so do those with less than `lane_share` of the density of the busiest
+    place beside them: a lane is as wide as recordings lie side by side, however many there are."""
 
     cell: float = 0.1
     bandwidth: float = 0.3
     hazard_radius: float = 0.5
+    lane_share: float = 0.0
 
     def __post_init__(self) -> None:
         require_positive(self, "cell", "bandwidth")
+        require_within(self, 0, 1, "lane_share")
 
 
 @dataclass(frozen=True)
@@ -104,7 +118,7 @@ def fit_density(
 
     heading_steps: over how many of them directions of motion are measured, 0 where they do not matter.
     """
-    points = tracks.reshape(-1, 2)
+    points = between_rows(tracks, params.bandwidth, jump)[0]
     pad = 6 * max(params.bandwidth, params.cell)
     low = points.min(axis=0) - pad
     shape = np.ceil((points.max(axis=0) + pad - low) / params.cell).astype(int) + 1
@@ -121,8 +135,25 @@ def fit_density(
     draft = GridDensity(low, params.cell, log_table, np.ones(log_table.shape, dtype=bool), step_length)
     edge = np.quantile(draft.log_density(points), SUPPORT_QUANTILE)
     is_hazard = _near(jump_starts(tracks, jump), edges, params.hazard_radius / params.cell)
-    headings = _headings(tracks, edges, params, jump, heading_steps) if heading_steps else None
-    return replace(draft, support=(log_table >= edge) & ~is_hazard, headings=headings)
+    support = (log_table >= edge) & ~is_hazard
+    if not heading_steps:
+        return replace(draft, support=support)
+    motion = Motion.of(tracks, heading_steps, params.bandwidth, jump)
+    support &= _is_on_lane(motion, edges, params)
+    return replace(draft, support=support, headings=_headings(motion, edges, params))
+
+
+def between_rows(tracks: FloatArray, spacing: float, jump: float) -> tuple[FloatArray, IntArray]:
+    """[n, 2] places along recordings [E, T, 2], more than the rows where these lie farther apart than
+    `spacing`, but none within a jump; and [n] the row of all E · T that each follows."""
+    hops = np.linalg.norm(np.diff(tracks, axis=1), axis=-1)
+    count = np.where(hops <= jump, np.ceil(hops / spacing), 1).astype(np.int64)
+    count = np.concatenate([np.maximum(count, 1), np.ones((len(tracks), 1), dtype=np.int64)], axis=1)
+    first = np.repeat(np.arange(count.size), count.reshape(-1))
+    rank = np.arange(len(first)) - np.repeat(np.cumsum(count) - count.reshape(-1), count.reshape(-1))
+    ahead = np.diff(tracks, axis=1, append=tracks[:, -1:]).reshape(-1, tracks.shape[-1])
+    share = rank / count.reshape(-1)[first]
+    return tracks.reshape(-1, tracks.shape[-1])[first] + share[:, None] * ahead[first], first
 
 
 def jump_starts(tracks: FloatArray, jump: float) -> FloatArray:
@@ -137,18 +168,58 @@ def _blurred(points: FloatArray, edges: list[FloatArray], params: DensityParams)
     return np.asarray(gaussian_filter(counts, params.bandwidth / params.cell))
 
 
-def _headings(
-    tracks: FloatArray, edges: list[FloatArray], params: DensityParams, jump: float, num_steps: int
-) -> BoolArray:
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """places: [n, 2] where recordings moved; sectors: [n] in which direction."""
+
+    places: FloatArray
+    sectors: IntArray
+
+    @classmethod
+    def of(cls, tracks: FloatArray, num_steps: int, spacing: float, jump: float) -> Motion:
+        """Of recordings [E, T, 2].
+
+        The direction at a row is measured over `num_steps` around it, so that noise does not turn it, but
+        counts where the recording was, not in the middle of the chord, which cuts corners.
+        """
+        moves = moves_around(tracks, num_steps)
+        length = np.linalg.norm(moves, axis=-1)
+        is_moving = ((length > 0.3 * np.median(length)) & (length <= num_steps * jump)).reshape(-1)
+        places, rows = between_rows(tracks, spacing, jump)
+        sectors = _sectors(moves.reshape(-1, 2), NUM_HEADINGS)[rows]
+        return cls(places[is_moving[rows]], sectors[is_moving[rows]])
+
+    def tables(self, edges: list[FloatArray], params: DensityParams) -> FloatArray:
+        """[sectors, nx, ny]: motion in each sector or one beside it."""
+        own = np.stack([_blurred(self.places[self.sectors == k], edges, params) for k in range(NUM_HEADINGS)])
+        return np.asarray(own + np.roll(own, 1, axis=0) + np.roll(own, -1, axis=0))
+
+
+def _is_on_lane(motion: Motion, edges: list[FloatArray], params: DensityParams) -> BoolArray:
+    """[nx, ny]: in some direction there is enough of what moves that way at the busiest place within reach,
+    so that a lane keeps its width where it joins a busier one; but not next to nothing of all that moves
+    there: that is a stray."""
+    if params.lane_share == 0:
+        return np.ones([len(edge) - 1 for edge in edges], dtype=np.bool_)
+    size = 2 * round(LANE_REACH * params.bandwidth / params.cell) + 1
+    tables = motion.tables(edges, params)
+    busiest = np.stack([maximum_filter(table, size=size) for table in tables])
+    least = STRAY_SHARE * maximum_filter(tables.sum(axis=0) / 3.0, size=size)
+    return np.asarray(((tables >= params.lane_share * busiest) & (tables > least)).any(axis=0))
+
+
+def _headings(motion: Motion, edges: list[FloatArray], params: DensityParams) -> BoolArray:
     """[sectors, nx, ny]: whether enough of the motion near a cell goes in a sector or one beside it."""
-    first, last = tracks[:, :-num_steps], tracks[:, num_steps:]
-    moves = last - first
-    length = np.linalg.norm(moves, axis=-1)
-    is_moving = (length > 0.3 * np.median(length)) & (length <= num_steps * jump)
-    places, sectors = (0.5 * (first + last))[is_moving], _sectors(moves[is_moving], NUM_HEADINGS)
-    tables = np.stack([_blurred(places[sectors == k], edges, params) for k in range(NUM_HEADINGS)])
-    around = tables + np.roll(tables, 1, axis=0) + np.roll(tables, -1, axis=0)
-    return np.asarray(around > HEADING_SHARE * tables.sum(axis=0))
+    tables = motion.tables(edges, replace(params, bandwidth=HEADING_BLUR * params.bandwidth))
+    return np.asarray(tables > HEADING_SHARE / 3.0 * tables.sum(axis=0))
+
+
+def moves_around(tracks: FloatArray, num_steps: int) -> FloatArray:
+    """[E, T, 2] what recordings move over `num_steps` around the step after each row; fewer at their ends."""
+    row = np.arange(tracks.shape[1])
+    first = np.maximum(row - (num_steps - 1) // 2, 0)
+    last = np.minimum(row + 1 + num_steps // 2, tracks.shape[1] - 1)
+    return np.asarray(tracks[:, last] - tracks[:, first])
 
 
 def _sectors(moves: FloatArray, count: int) -> IntArray:

@@ -23,7 +23,7 @@ from chronoforest.models.sampler import SamplerParams, SegmentSampler, Student
 from chronoforest.models.tracking.kinds import get_tracker
 from chronoforest.models.tracking.regression import SubgoalTracker, TrackerParams
 from chronoforest.typed import from_plain
-from chronoforest.types import Calibration, Support
+from chronoforest.types import BoolArray, Calibration, Support
 
 log = logging.getLogger(__name__)
 
@@ -165,7 +165,7 @@ def density_tensors(density: GridDensity) -> dict[str, torch.Tensor]:
         "step_length": torch.tensor(density.step_length, dtype=torch.float64),
     }
     if density.headings is not None:
-        tensors["headings"] = torch.as_tensor(density.headings)
+        tensors["heading_bits"] = torch.as_tensor(np.packbits(density.headings, axis=0))
     return tensors
 
 
@@ -183,8 +183,15 @@ def _density(stored: Stored) -> GridDensity:
             log_table=tensors["log_table"].double().numpy(),
             support=tensors["support"].numpy().astype(np.bool_),
             step_length=float(tensors["step_length"]),
-            headings=tensors["headings"].numpy().astype(np.bool_) if "headings" in tensors else None,
+            headings=_headings(tensors),
         )
+
+
+def _headings(tensors: Tensors) -> BoolArray | None:
+    """[sectors, nx, ny] as bits, or a byte each in older files; None where directions do not matter."""
+    if "heading_bits" in tensors:
+        return np.unpackbits(tensors["heading_bits"].numpy(), axis=0).astype(np.bool_)
+    return tensors["headings"].numpy().astype(np.bool_) if "headings" in tensors else None
 
 
 def load_distance(

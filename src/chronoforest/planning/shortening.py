@@ -31,6 +31,10 @@ LARGEST_TURN = 45.0
 
 _FORBIDDEN = 1e6
 
+FAR = 1e6
+"""A short move of a body has no direction, a piece of a path has one however short it is: it is asked about
+so many times as long."""
+
 
 @dataclass(frozen=True)
 class AssemblyParams:
@@ -70,11 +74,22 @@ def travel_time(path: FloatArray, distance: Distance, params: AssemblyParams) ->
 
 def shorten(path: FloatArray, density: Density, distance: Distance, params: AssemblyParams) -> FloatArray:
     """A shorter way with the same ends and room around it, by density and temporal distance alone."""
+    raw = resample(path, params.spacing)
     path = cut_corners(resample(path, 2 * params.spacing), density, distance, params)
     for _ in range(NUM_PASSES):
         path = settle(resample(path, 2 * params.spacing), density, params)
     path = cut_corners(resample(path, 2 * params.spacing), density, distance, params)
-    return resample(path, params.spacing)
+    path = resample(path, params.spacing)
+    return raw if against_traffic(path, density) > against_traffic(raw, density) else path
+
+
+def against_traffic(path: FloatArray, density: Density) -> float:
+    """Units of a path [n, d] along which nobody moved its way; 0 where directions do not matter."""
+    if not density.is_one_way or len(path) < 2:
+        return 0.0
+    moves = np.diff(path, axis=0)
+    is_against = ~density.follows(0.5 * (path[1:] + path[:-1]), FAR * moves)
+    return float(_lengths(moves)[is_against].sum())
 
 
 def as_found(path: FloatArray, _: Density, __: Distance, params: AssemblyParams) -> FloatArray:
@@ -136,8 +151,16 @@ def settle(path: FloatArray, density: Density, params: AssemblyParams) -> FloatA
     places = np.concatenate([ends[:1], inner, ends[1:]])
     room = density.margin(places)
     price = _price(room, params)
-    price[1:-1][room[1:-1] <= 0] = _FORBIDDEN
+    price[1:-1][(room[1:-1] <= 0) | _leaves_lane(path, inner, tangent, density)] = _FORBIDDEN
     return _cheapest_chain(places, price)
+
+
+def _leaves_lane(path: FloatArray, inner: FloatArray, tangent: FloatArray, density: Density) -> BoolArray:
+    """[n, o]: nobody moved the way of the path at a place beside it [n, o, d], though somebody did on it."""
+    if not density.is_one_way:
+        return np.zeros(inner.shape[:2], dtype=np.bool_)
+    was_on = density.follows(path[1:-1], FAR * tangent)
+    return np.asarray(was_on[:, None] & ~density.follows(inner, FAR * tangent[:, None]))
 
 
 def _lengths(moves: FloatArray) -> FloatArray:
@@ -166,7 +189,7 @@ def _along_chords(
         places = starts[rows, None] + some[None, :, None] * moves
         room = density.margin(places)
         is_open = room.min(axis=1) >= least[rows]
-        is_open &= (least[rows] == -np.inf) | density.follows(places, moves).all(axis=1)
+        is_open &= (least[rows] == -np.inf) | density.follows(places, FAR * moves).all(axis=1)
         rows, room = rows[is_open], room[is_open]
     return rows, room
 

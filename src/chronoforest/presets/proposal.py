@@ -69,8 +69,16 @@ def _distance_settings(found: Statistics) -> Iterator[tuple[str, Value, str]]:
 
 def _density_settings(found: Statistics) -> Iterator[tuple[str, Value, str]]:
     why = f"the larger of 0.75 steps and 1.5 × the {found.spacing:.2g} to the next recording"
+    if found.is_one_way and found.bandwidth < found.blur:
+        why = f"as recordings lie side by side: they spread {found.lane[0]:.2g}"
     yield "models.density.bandwidth", found.bandwidth, why
-    yield "models.density.cell", found.bandwidth / 3, "bandwidth / 3"
+    yield "models.density.cell", found.cell, f"bandwidth / {found.bandwidth / found.cell:.0f}"
+    if found.is_one_way:
+        yield (
+            "models.density.lane_share",
+            found.lane_share,
+            "a lane ends where a tenth of its density is left",
+        )
     yield "models.density.hazard_radius", 2.5 * found.step, "2.5 steps"
 
 
@@ -92,7 +100,8 @@ def _search_settings(found: Statistics) -> Iterator[tuple[str, Value, str]]:
     why = f"0.17 × the {found.reach:.3g} that a segment covers"
     yield "sampler.guidance.rdf_radius", 0.17 * found.reach, why
     yield "sampler.guidance.softness", 0.5 * step, "half a step"
-    yield "planner.anchor_tolerance", 0.45 * room, "0.45 × the room"
+    tolerance = max(0.45 * room, 0.75 * step)
+    yield "planner.anchor_tolerance", tolerance, "the larger of 0.45 × the room and 0.75 steps"
     if not found.is_reversible:
         yield (
             "planner.challenge.doubt",
@@ -116,7 +125,8 @@ def _search_settings(found: Statistics) -> Iterator[tuple[str, Value, str]]:
     yield "planner.assembly.spacing", spacing, "the smaller of 1.25 steps and half the room"
     yield "planner.assembly.keep_margin", room, "the room that three quarters of all places keep"
     yield "planner.assembly.edge", 0.18 * room, "0.18 × the room"
-    yield "planner.assembly.longest_cut", push, "1.35 × what a segment covers"
+    longest = min(push, 20 * room)
+    yield "planner.assembly.longest_cut", longest, "1.35 × what a segment covers, at most 20 × the room"
     yield "planner.assembly.tube_width", 1.1 * room, "1.1 × the room"
     yield "planner.assembly.tube_step", 0.09 * room, "0.09 × the room"
     yield "planner.assembly.timing_hop", 20 * step, "20 steps"

@@ -164,7 +164,7 @@ def _worse(figures: Mapping[str, float], name: str) -> float:
 
 def joined_share(roadmap: Roadmap) -> float:
     """Share of the ordered pairs of places that reach each other both ways over the hops."""
-    count, hops = len(roadmap.places), roadmap.hops
+    count, hops = len(roadmap.places), roadmap.hops.driven()
     graph = csr_matrix((np.ones(len(hops)), (hops.source, hops.target)), shape=(count, count))
     _, part = connected_components(graph, directed=True, connection="strong")
     return float(((np.bincount(part) / count) ** 2).sum())

@@ -16,7 +16,7 @@ from scipy.spatial import cKDTree
 from chronoforest.data.episodes import Episodes
 from chronoforest.errors import BadDataset
 from chronoforest.models.denoiser import FRAMES_PER_TOKEN
-from chronoforest.models.density import DensityParams, fit_density
+from chronoforest.models.density import DensityParams, between_rows, fit_density, moves_around
 from chronoforest.types import BoolArray, FloatArray, IntArray
 
 NUM_FRAMES = 40  # of a segment, as in the mazes
@@ -26,6 +26,8 @@ ONE_WAY_SHARE = 0.15  # of the places that can be judged
 LEAST_EVIDENCE = 8  # recordings that pass a place one way before none the other way means anything
 LEAST_JUDGED = 0.2  # of the probes
 MOST_APART = 2.0  # steps between recordings that still blend: wider, few of them would reach through walls
+LANE_SHARE = 0.1  # of the density in the middle of a lane that its edge has
+LEAST_ABREAST = 4  # recordings that pass a place the same way before their spread means anything
 
 
 @dataclass(frozen=True)
@@ -97,14 +99,46 @@ class Statistics:
         return min(usual, MOST_APART * self.step)
 
     @property
-    def bandwidth(self) -> float:
-        """Of the density: neighbouring rows and neighbouring recordings must blend, on a table that fits."""
+    def blur(self) -> float:
+        """Over which neighbouring rows and neighbouring recordings blend, on a table that fits."""
         return max(0.75 * self.step, 1.5 * self.spacing, self.diagonal / 1000)
+
+    @cached_property
+    def lane(self) -> tuple[float, float]:
+        """How recordings that pass a place the same way lie side by side: their spread (a standard deviation,
+        by the median so that strays do not count), and how far the next one is at nineteen of twenty places.
+
+        Infinite where hardly any place is passed by several.
+        """
+        found = np.array([self._abreast(probe) for probe in self._probes(self._headings[1])]).reshape(-1, 2)
+        spread, gap = found[np.isfinite(found[:, 0])].T
+        if len(spread) < LEAST_JUDGED * len(found):
+            return np.inf, np.inf
+        return 1.48 * float(np.median(spread)), float(np.quantile(gap, 0.95))
+
+    @cached_property
+    def bandwidth(self) -> float:
+        """Of the density: where ways are lanes, as wide as recordings lie side by side there, else what makes
+        rows and recordings blend."""
+        if not self.is_one_way:
+            return self.blur
+        spread, gap = self.lane
+        return min(self.blur, max(spread, 2.0 * gap, self.diagonal / 1000))
+
+    @property
+    def cell(self) -> float:
+        """Of the density's table: where bandwidths are narrow, as coarse as they allow."""
+        return self.bandwidth / (2.0 if self.is_one_way else 3.0)
+
+    @property
+    def lane_share(self) -> float:
+        """Of the density of the busiest place beside it that a place of a lane has."""
+        return LANE_SHARE if self.is_one_way else 0.0
 
     @cached_property
     def room(self) -> float:
         """Distance to the edge of the support that three quarters of all places keep."""
-        params = DensityParams(bandwidth=self.bandwidth, cell=self.bandwidth / 3)
+        params = DensityParams(self.cell, self.bandwidth, lane_share=self.lane_share)
         density = fit_density(self.xy, params, self.episodes.jump)
         margin = density.margin(self._places[:: max(1, len(self._places) // 50_000)])
         return max(float(np.quantile(margin, 0.25)), self.bandwidth / 3)
@@ -186,8 +220,39 @@ class Statistics:
 
     def _passages(self, row: int, heading: FloatArray, is_usable: BoolArray) -> tuple[int, int]:
         """Other recordings that pass near a row in its direction, and against it."""
-        near: IntArray = np.array(self._tree.query_ball_point(self._places[row], 2.0 * self.bandwidth))
+        near: IntArray = np.array(self._tree.query_ball_point(self._places[row], 2.0 * self.blur))
         near = near[is_usable[near] & (self._recording[near] != self._recording[row])]
         agreement = heading[near] @ heading[row]
         same, against = (self._recording[near[mask]] for mask in (agreement > 0.5, agreement < -0.5))
         return len(np.unique(same)), len(np.unique(against))
+
+    @cached_property
+    def _lines(self) -> tuple[FloatArray, IntArray, cKDTree]:
+        """[n, 2] places along all recordings, eight to a step; [n] the row that each follows; their tree."""
+        places, rows = between_rows(self.xy, self.step / 8, self.episodes.jump)
+        return places, rows, cKDTree(places)
+
+    @cached_property
+    def _along(self) -> FloatArray:
+        """[N, 2] unit direction of every row's own step."""
+        ahead = moves_around(self.xy, 1).reshape(-1, 2)
+        return np.asarray(ahead / np.maximum(np.linalg.norm(ahead, axis=1, keepdims=True), 1e-9))
+
+    def _abreast(self, row: int) -> tuple[float, float]:
+        """The middle deviation of the recordings that pass a row the way it goes, measured across it, and how
+        far the next of them is; infinite where they are too few."""
+        places, rows, tree = self._lines
+        near: IntArray = np.array(tree.query_ball_point(self._places[row], 2.0 * self.step))
+        heading, offset = self._along[row], places[near] - self._places[row]
+        is_beside = np.abs(offset @ heading) < self.step / 8
+        is_beside &= (self._along[rows[near]] @ heading > 0.8) & (
+            self._recording[rows[near]] != self._recording[row]
+        )
+        aside = np.abs(offset[is_beside] @ np.array([-heading[1], heading[0]]))
+        signed = offset[is_beside] @ np.array([-heading[1], heading[0]])
+        order = np.argsort(aside)
+        _, first = np.unique(self._recording[rows[near[is_beside]]][order], return_index=True)
+        if len(first) < LEAST_ABREAST:
+            return np.inf, np.inf
+        across = signed[order][first]
+        return float(np.median(np.abs(across - np.median(across)))), float(np.abs(across).min())

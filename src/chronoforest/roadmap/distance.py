@@ -103,7 +103,7 @@ class RoadmapDistance:
 
     @cached_property
     def _chains(self) -> Chains:
-        return Chains(self.roadmap.hops, len(self.roadmap.places))
+        return Chains(self.roadmap.hops.driven(), len(self.roadmap.places))
 
     @cached_property
     def _is_close(self) -> BoolArray:
@@ -120,8 +120,9 @@ class RoadmapDistance:
         leaves, arrives = is_seen.copy(), is_seen.copy()
         rows, doors = np.nonzero(is_seen)
         starts, ends = points[rows], positions[near[rows, doors]]
-        leaves[rows, doors] = goes_with_traffic(starts, ends, density, 2 * edge)
-        arrives[rows, doors] = goes_with_traffic(ends, starts, density, 2 * edge)
+        least = 0.5 * self.ground.step_length
+        leaves[rows, doors] = goes_with_traffic(starts, ends, density, 2 * edge, least)
+        arrives[rows, doors] = goes_with_traffic(ends, starts, density, 2 * edge, least)
         return is_seen, leaves, arrives
 
     def _parts(self, codes: NDArray[Any]) -> _Parts:

@@ -7,12 +7,22 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial import cKDTree
 
-from chronoforest.roadmap.lines import goes_with_traffic, keeps_room
+from chronoforest.roadmap.lines import goes_with_traffic, keeps_room, was_passed
 from chronoforest.roadmap.places import Places
-from chronoforest.types import Calibration, Density, Distance, FloatArray, IntArray
+from chronoforest.types import BoolArray, Calibration, Density, Distance, FloatArray, IntArray
 
 TRUSTED_SHARE = 0.8
 """Of the calibration's local window: the most steps that a hop may take by the learned distance."""
+
+LONELY = 0.05
+"""Where ways are lanes, how much dearer a hop gets with every factor e by which fewer recordings passed there
+than at the usual place: what hardly anybody drove may be a stray."""
+
+AGAINST = 50.0
+"""How much dearer a hop is that nobody drove the way it leads: taken only where there is no other way."""
+
+NEAREST = 2.0
+"""The longest hop that nobody drove, in spacings."""
 
 SPAN = 4.0
 """The longest hop, in spacings of the places it joins."""
@@ -32,29 +42,40 @@ class Ground:
 
 @dataclass(frozen=True, eq=False)
 class Hops:
-    """source, target: [e] rows of the places that a hop leads from and to; steps: [e] expected."""
+    """source, target: [e] rows of the places that a hop leads from and to; steps: [e] expected; is_driven:
+    [e] recordings went that way."""
 
     source: IntArray
     target: IntArray
     steps: FloatArray
+    is_driven: BoolArray
 
     def __len__(self) -> int:
         return len(self.source)
+
+    def driven(self) -> Hops:
+        """Those that recordings went."""
+        keep = self.is_driven
+        return Hops(self.source[keep], self.target[keep], self.steps[keep], keep[keep])
 
 
 @dataclass(frozen=True, eq=False)
 class Lines:
     """Straight lines that may become hops: source, target [n] rows of the places they join; length [n]
-    units; learned [n] steps, as the distance states them."""
+    units; learned [n] steps, as the distance states them; traffic [n] log density half-way; is_driven [n]
+    recordings went that way."""
 
     source: IntArray
     target: IntArray
     length: FloatArray
     learned: FloatArray
+    traffic: FloatArray
+    is_driven: BoolArray
 
 
 def survey(sources: Places, targets: Places, ground: Ground) -> Lines:
-    """The lines from some places to others that pass every test of a hop.
+    """The lines from some places to others that pass every test of a hop, and short ones that nobody drove:
+    a world where recordings are thin would fall apart without them.
 
     A line is refused by the learned distance only where even the least that may be meant by it is beyond
     trust: over a short way the distance is noisy, and a narrow way may have no other line.
@@ -64,29 +85,52 @@ def survey(sources: Places, targets: Places, ground: Ground) -> Lines:
     learned = _learned(sources, targets, rows, columns, ground.distance)
     starts, ends = sources.position[rows], targets.position[columns]
     is_open = np.asarray(ground.calibration.local_ratios[0] * learned <= trusted)
-    is_open[is_open] = keeps_room(starts[is_open], ends[is_open], ground.density, ground.edge)
-    is_open[is_open] = goes_with_traffic(starts[is_open], ends[is_open], ground.density, 2 * ground.edge)
-    return Lines(rows[is_open], columns[is_open], length[is_open], learned[is_open])
+    is_driven = is_open.copy()
+    is_driven[is_driven] = keeps_room(starts[is_driven], ends[is_driven], ground.density, ground.edge)
+    is_driven[is_driven] = goes_with_traffic(
+        starts[is_driven], ends[is_driven], ground.density, 2 * ground.edge
+    )
+    if ground.density.is_one_way:
+        is_open &= is_driven | (length <= 0.5 * NEAREST * (sources.spacing[rows] + targets.spacing[columns]))
+        least = float(ground.density.log_density(targets.position).min(initial=0.0))
+        undriven = np.flatnonzero(is_open & ~is_driven)
+        is_open[undriven] = was_passed(starts[undriven], ends[undriven], ground.density, least)
+    else:
+        is_open = is_driven
+    traffic = ground.density.log_density(0.5 * (starts + ends)[is_open])
+    return Lines(
+        rows[is_open], columns[is_open], length[is_open], learned[is_open], traffic, is_driven[is_open]
+    )
 
 
-def usual_pace(lines: Lines, ground: Ground) -> float:
-    """Steps that a unit of way usually takes; at full speed where there are no lines to tell."""
-    if len(lines.length) == 0:
-        return 1.0 / ground.step_length
-    return float(np.median(lines.learned / lines.length))
+@dataclass(frozen=True)
+class Usual:
+    """What is usual along lines: pace: steps that a unit of way takes; traffic: log density, None where ways
+    are no lanes."""
+
+    pace: float
+    traffic: float | None = None
+
+    @classmethod
+    def along(cls, lines: Lines, ground: Ground) -> Usual:
+        """The median of all; full speed where there are no lines to tell."""
+        if len(lines.length) == 0:
+            return cls(1.0 / ground.step_length)
+        pace = float(np.median(lines.learned / lines.length))
+        return cls(pace, float(np.median(lines.traffic)) if ground.density.is_one_way else None)
 
 
-def price(lines: Lines, pace: float, calibration: Calibration) -> Hops:
+def price(lines: Lines, usual: Usual, calibration: Calibration) -> Hops:
     """Hops at the usual pace, and dearer only as far as the distance says so beyond its own error.
 
     Never cheaper: a chain collects what the distance states too low, by noise or because recordings were
     lucky there.
     """
-    return Hops(
-        lines.source,
-        lines.target,
-        np.maximum(pace * lines.length, calibration.local_ratios[0] * lines.learned),
-    )
+    steps = np.maximum(usual.pace * lines.length, calibration.local_ratios[0] * lines.learned)
+    if usual.traffic is not None:
+        steps = steps * (1.0 + LONELY * np.maximum(0.0, usual.traffic - lines.traffic))
+    steps = np.where(lines.is_driven, steps, AGAINST * steps)
+    return Hops(lines.source, lines.target, steps, lines.is_driven)
 
 
 def _near(sources: Places, targets: Places, longest: float) -> tuple[IntArray, IntArray, FloatArray]:

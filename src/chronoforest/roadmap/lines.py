@@ -6,6 +6,10 @@ import numpy as np
 
 from chronoforest.types import BoolArray, Density, FloatArray
 
+FAR = 1e6
+"""A short move of a body has no direction, a line has one however short it is: it is asked about so many
+times as long."""
+
 
 def keeps_room(starts: FloatArray, ends: FloatArray, density: Density, edge: float) -> BoolArray:
     """[n]: the lines from starts to ends [n, d] keep `edge` units to the edge of the support, or as much as
@@ -26,10 +30,13 @@ def keeps_room(starts: FloatArray, ends: FloatArray, density: Density, edge: flo
     return is_open
 
 
-def goes_with_traffic(starts: FloatArray, ends: FloatArray, density: Density, spacing: float) -> BoolArray:
+def goes_with_traffic(
+    starts: FloatArray, ends: FloatArray, density: Density, spacing: float, least: float = 0.0
+) -> BoolArray:
     """[n]: everywhere along the lines recordings moved in about their direction, where directions count.
 
     The middles of parts of at most `spacing` units are looked at, not the ends: there a way may turn.
+    A line of less than `least` units has no direction.
     """
     is_open = np.ones(len(starts), dtype=np.bool_)
     if not density.is_one_way:
@@ -38,5 +45,13 @@ def goes_with_traffic(starts: FloatArray, ends: FloatArray, density: Density, sp
     longest = float(np.linalg.norm(moves, axis=1).max(initial=0.0))
     num_parts = max(2, int(np.ceil(longest / spacing)))
     for share in (np.arange(num_parts) + 0.5) / num_parts:
-        is_open &= density.follows(starts + share * moves, moves)
+        rows = np.flatnonzero(is_open & (np.linalg.norm(moves, axis=1) >= least))
+        is_open[rows] = density.follows(starts[rows] + share * moves[rows], FAR * moves[rows])
     return is_open
+
+
+def was_passed(starts: FloatArray, ends: FloatArray, density: Density, least: float) -> BoolArray:
+    """[n]: a log density of at least that much all along the lines: somebody was there, maybe by a stray."""
+    share = np.linspace(0.1, 0.9, 5)[None, :, None]
+    along = starts[:, None] + share * (ends - starts)[:, None]
+    return np.asarray((density.log_density(along) >= least).all(axis=1))

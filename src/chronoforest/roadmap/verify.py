@@ -21,6 +21,10 @@ SHORTEST = 4.0
 """Pieces are at least so many meeting radii long where they can be: who stands still must not arrive."""
 
 
+DETOUR = 1.5
+"""A segment that takes more than this many times the length of a piece went another way."""
+
+
 @dataclass(frozen=True)
 class VerifyParams:
     """num_samples segments are asked for a piece, guided toward its end by `guidance` (world units); a piece
@@ -44,6 +48,17 @@ class VerifyParams:
                 "guidance must be 0 or more and meeting_steps above 0, "
                 f"got {self.guidance} and {self.meeting_steps}"
             )
+
+
+def usual_params(ground: Ground) -> VerifyParams:
+    """How to ask where ways are open, and where they are lanes.
+
+    On a lane guidance in a straight line leaves it at the next bend, so nobody is guided, pieces are shorter,
+    and recordings stray a little outside the support.
+    """
+    if not ground.density.is_one_way:
+        return VerifyParams()
+    return VerifyParams(guidance=0.0, piece_share=0.25, meeting_steps=1.0, slip=5.0 * ground.edge)
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,9 +89,10 @@ class Checker:
         """A checker that asks in few denoising steps, for pieces as long as segments reach from places."""
         quick, rng = sampler.in_steps(NUM_STEPS), np.random.default_rng(0)
         some = places[rng.permutation(len(places))[:NUM_PROBES]]
-        params = VerifyParams()
+        params = usual_params(ground)
         reach = params.piece_share * usual_reach(quick, some, rng)
-        return cls(quick, ground, max(reach, SHORTEST * params.meeting_steps * ground.step_length))
+        least = SHORTEST * params.meeting_steps * ground.step_length
+        return cls(quick, ground, max(reach, least), params)
 
     def __call__(
         self, pieces: Sequence[FloatArray], num_samples: int, rng: np.random.Generator
@@ -125,7 +141,8 @@ def verify(
     is_sound = _is_sound(segments, sampler.stride * ground.step_length, ground, params.slip)
     arrival = _arrivals(segments, is_sound, ends[rows], ground, params.meeting_steps)
     return [
-        _verdict(segments[rows == piece], arrival[rows == piece], ends[piece]) for piece in range(len(pieces))
+        _verdict(segments[rows == number], arrival[rows == number], piece)
+        for number, piece in enumerate(pieces)
     ]
 
 
@@ -137,7 +154,14 @@ def _query(boundary: FloatArray, target: FloatArray, guidance: float) -> Query:
 def _arrivals(
     segments: FloatArray, is_sound: BoolArray, ends: FloatArray, ground: Ground, radius: float
 ) -> IntArray:
-    """[n] the first sound frame of each segment within `radius` steps of its end, −1 where there is none."""
+    """[n] the first sound frame of each segment within `radius` steps of its end, −1 where there is none.
+
+    Where ways are lanes, passing the end between two frames will do, and the place alone decides: no wall
+    divides a lane, and over a short way the distance is noisy.
+    """
+    if ground.density.is_one_way:
+        is_past = is_sound[:, 1:] & (_passing(segments, ends) <= radius * ground.step_length)
+        return np.where(is_past.any(axis=1), is_past.argmax(axis=1), -1)
     gap = np.linalg.norm(segments - ends[:, None], axis=-1)
     # Nobody covers more than a step's length in a step, so what lies farther off need not be encoded.
     is_near = is_sound & (gap <= radius * ground.step_length)
@@ -147,6 +171,14 @@ def _arrivals(
     )
     is_near[row, frame] = steps <= radius
     return np.where(is_near.any(axis=1), is_near.argmax(axis=1), -1)
+
+
+def _passing(segments: FloatArray, ends: FloatArray) -> FloatArray:
+    """[n, frames − 1] how near each straight part of the segments [n, frames, d] comes to the end [n, d]."""
+    starts, moves = segments[:, :-1], np.diff(segments, axis=1)
+    ahead = ((ends[:, None] - starts) * moves).sum(axis=-1) / np.maximum((moves**2).sum(axis=-1), 1e-12)
+    nearest = starts + np.clip(ahead, 0.0, 1.0)[..., None] * moves
+    return np.linalg.norm(nearest - ends[:, None], axis=-1)
 
 
 def _is_sound(segments: FloatArray, largest_hop: float, ground: Ground, slip: float) -> BoolArray:
@@ -160,11 +192,12 @@ def _is_sound(segments: FloatArray, largest_hop: float, ground: Ground, slip: fl
     return np.logical_and.accumulate(is_sound, axis=1)
 
 
-def _verdict(segments: FloatArray, arrival: IntArray, end: FloatArray) -> Verdict:
-    """The shortest of a piece's segments [n, frames, d] that arrives, and how many do."""
+def _verdict(segments: FloatArray, arrival: IntArray, piece: FloatArray) -> Verdict:
+    """The shortest of a piece's segments [n, frames, d] that arrives and goes no other way; how many do."""
     found = [
-        np.concatenate([segment[: frame + 1], end[None]])
+        np.concatenate([segment[: frame + 1], piece[-1:]])
         for segment, frame in zip(segments, arrival, strict=True)
         if frame >= 0
     ]
+    found = [segment for segment in found if path_length(segment) <= DETOUR * path_length(piece)]
     return Verdict(min(found, key=path_length, default=None), len(found) / len(segments))

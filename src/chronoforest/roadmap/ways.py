@@ -12,26 +12,40 @@ from scipy.sparse.csgraph import dijkstra
 from scipy.spatial import cKDTree
 
 from chronoforest.errors import InvalidParameter
-from chronoforest.roadmap.hops import Ground, Hops, price, survey, usual_pace
+from chronoforest.roadmap.hops import Ground, Hops, Usual, price, survey
 from chronoforest.roadmap.places import Places, spread
+from chronoforest.roadmap.turns import Turns, turns
 from chronoforest.types import FloatArray, IntArray, Support
+
+LANE_SPACING = 5.0
+"""How far places are apart at least where ways are lanes, in the room that a way keeps to the edge: a curve
+takes several, and a step of the recordings may be longer than it."""
 
 
 @dataclass(frozen=True, eq=False)
 class Roadmap:
-    """Places, the hops between them, and the pace: steps that a unit of way usually takes."""
+    """Places, the hops between them, and what is usual along these; has_lanes: ways over it turn no sharper
+    than traffic does."""
 
     places: Places
     hops: Hops
-    pace: float
+    usual: Usual
+    has_lanes: bool = False
+
+    @property
+    def pace(self) -> float:
+        """Steps that a unit of way usually takes."""
+        return self.usual.pace
 
 
 def build_roadmap(support: Support, ground: Ground) -> Roadmap:
     """The roadmap of a world: no map, no recordings, the same for every problem."""
-    places = spread(support, ground.density, ground.step_length)
+    has_lanes = ground.density.is_one_way
+    least = min(ground.step_length, LANE_SPACING * ground.edge) if has_lanes else ground.step_length
+    places = spread(support, ground.density, least)
     lines = survey(places, places, ground)
-    pace = usual_pace(lines, ground)
-    return Roadmap(places, price(lines, pace, ground.calibration), pace)
+    usual = Usual.along(lines, ground)
+    return Roadmap(places, price(lines, usual, ground.calibration), usual, has_lanes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,16 +67,32 @@ class Joined:
     places: Places
     hops: Hops
     num_anchors: int
+    turns: Turns | None = None
 
     def ways(self) -> Ways:
         """The cheapest ways between all anchors."""
         first = len(self.places) - self.num_anchors
-        steps, before = dijkstra(
-            _graph(self.hops, len(self.places)),
-            indices=np.arange(first, len(self.places)),
-            return_predecessors=True,
-        )
-        return Ways(self, steps[:, first:], before)
+        leaving = reached = np.arange(first, len(self.places))
+        graph = _graph(self.hops, len(self.places))
+        if self.turns is not None:
+            leaving, reached = self.turns.leaving(), self.turns.reached()
+            graph = self.turns.graph(self.hops.steps)
+        steps, before = dijkstra(graph, indices=leaving, return_predecessors=True)
+        cost = steps[:, reached]
+        np.fill_diagonal(cost, 0.0)
+        return Ways(self, cost, before)
+
+    def chain(self, source: int, target: int, before: IntArray) -> IntArray:
+        """Places from one anchor to another; before: [A, n] the node before each, as Dijkstra tells it."""
+        first = len(self.places) - self.num_anchors
+        start, end = first + source, first + target
+        if self.turns is not None:
+            start, end = int(self.turns.leaving()[source]), int(self.turns.reached()[target])
+        nodes = [end]
+        while nodes[-1] != start:
+            nodes.append(int(before[source, nodes[-1]]))
+        found = np.array(nodes[::-1], dtype=np.int64)
+        return found if self.turns is None else self.turns.places(found)
 
     def dearer(self, hops: IntArray, factor: float) -> Joined:
         """The same with some hops `factor` times as dear."""
@@ -99,7 +129,7 @@ class Joined:
 
 @dataclass(frozen=True, eq=False)
 class Ways:
-    """cost: [A, A] steps between anchors, infinite where no chain of hops leads; before: [A, n] the place
+    """cost: [A, A] steps between anchors, infinite where no chain of hops leads; before: [A, n] the node
     before each on the way there."""
 
     joined: Joined
@@ -110,11 +140,7 @@ class Ways:
         """The way from one anchor to another; None where there is none."""
         if source == target or not np.isfinite(self.cost[source, target]):
             return None
-        first = len(self.joined.places) - self.joined.num_anchors
-        chain = [first + target]
-        while chain[-1] != first + source:
-            chain.append(int(self.before[source, chain[-1]]))
-        nodes = np.array(chain[::-1], dtype=np.int64)
+        nodes = self.joined.chain(source, target, self.before)
         return Way(
             self.joined.places.position[nodes],
             self.joined.numbers_of(nodes),
@@ -133,12 +159,14 @@ def join(roadmap: Roadmap, anchors: FloatArray, ground: Ground) -> Joined:
         np.concatenate([roadmap.hops.source, out.source + count, into.source]),
         np.concatenate([roadmap.hops.target, out.target, into.target + count]),
         np.concatenate([roadmap.hops.steps, out.steps, into.steps]),
+        np.concatenate([roadmap.hops.is_driven, out.is_driven, into.is_driven]),
     )
-    return Joined(everywhere, hops, len(anchors))
+    over = turns(everywhere.position, hops, len(anchors)) if roadmap.has_lanes else None
+    return Joined(everywhere, hops, len(anchors), over)
 
 
 def _priced(sources: Places, targets: Places, roadmap: Roadmap, ground: Ground) -> Hops:
-    return price(survey(sources, targets, ground), roadmap.pace, ground.calibration)
+    return price(survey(sources, targets, ground), roadmap.usual, ground.calibration)
 
 
 def _spacing_at(points: FloatArray, places: Places) -> FloatArray:

@@ -1,0 +1,32 @@
+"""`python -m benchmarks record`: datasets of the directed worlds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from benchmarks.worlds import strait
+from benchmarks.worlds.city import ORIGIN, write_trips
+from chronoforest.data.imports import Columns, ImportParams, import_files, save_episodes
+
+CITY = ImportParams(max_gap=40.0, length=120, origin=ORIGIN)
+"""How trips are cut: 40 seconds without a fix end one."""
+
+
+def record(
+    world: Literal["strait", "city"], source: Path = Path("data/chicago"), out: Path = Path("data")
+) -> None:
+    """Write WORLD.npz and WORLD-val.npz: of the strait generated, of the city from its trips.
+
+    Args:
+        world: strait or city.
+        source: folder with the city's trips.csv.gz and streets.csv.gz.
+        out: folder for the datasets.
+    """
+    if world == "strait":
+        strait.write(out / "strait.npz", strait.Traffic(), seed=0)
+        strait.write(out / "strait-val.npz", strait.Traffic(num_recordings=150), seed=1)
+        return
+    for path in write_trips(source, out):
+        found = import_files([path], Columns(episode="trip", time="time"), CITY)
+        save_episodes(path.with_suffix(".npz"), found.episodes)
