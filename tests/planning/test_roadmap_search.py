@@ -247,7 +247,7 @@ def test_after_a_refusal_only_verified_ways_are_kept():
     first, second, third = search.route.legs
     search.found[first] = replace(search.found[first], pieces=())
     search.found[second] = replace(search.found[second], pieces=())
-    search._forget(second)
+    search._forget((second,))
     assert set(search.found) == {first}
     assert third not in search.found
 
@@ -322,3 +322,12 @@ def test_seconds_that_are_over_leave_the_proposed_plan():
     result = make_planner(BLOCK).plan(ACROSS, stop=0.0)
     assert result.complete
     assert evidence(result) == ["proposed"]
+
+
+def test_a_leg_that_is_given_up_goes_as_it_was_first_proposed():
+    planner = Planner(FakeModels(density=SquareDensity(BLOCK), sampler=Nobody()), PlannerParams(), "nobody")
+    proposed = planner.plan(ACROSS, variant="roadmap-only")
+    refuted = planner.plan(ACROSS, variant="verified")
+    assert refuted.num_refuted == MOST_REFUTED
+    np.testing.assert_array_equal(refuted.routes[0].path, proposed.routes[0].path)
+    assert "3 proposed ways refuted" in refuted.summary()

@@ -16,6 +16,7 @@ from chronoforest.planning.preparation import Prepared, prepare
 from chronoforest.planning.result import PlanResult
 from chronoforest.planning.roadmap_search import RoadmapSearch
 from chronoforest.planning.variants import VARIANTS, PlannerParams
+from chronoforest.roadmap.ways import Roadmap
 from chronoforest.routing.solver import order_from_names
 from chronoforest.search.memory import ForestMemory
 from chronoforest.typed import check_seconds, check_whole
@@ -133,10 +134,18 @@ class PlanSearch(Protocol):
 class Planner:
     """Plans for one world from its learned models; the same seed gives the same plan."""
 
-    def __init__(self, models: PlanningModels, params: PlannerParams, name: str = "custom") -> None:
+    def __init__(
+        self,
+        models: PlanningModels,
+        params: PlannerParams,
+        name: str = "custom",
+        roadmap: Roadmap | None = None,
+    ) -> None:
+        """roadmap: of these models, if it is at hand; the first plan makes it otherwise."""
         self.models = models
         self.params = params
         self.name = name
+        self._roadmap = roadmap
         self._prepared: dict[str, Prepared] = {}
         self._prepared_from: tuple[PlanningModels, PlannerParams] = models, params
 
@@ -193,8 +202,10 @@ class Planner:
         """The models as a variant uses them, made when it first plans and kept for its later plans."""
         if self._prepared_from[0] is not self.models or self._prepared_from[1] is not self.params:
             self._prepared, self._prepared_from = {}, (self.models, self.params)
+            self._roadmap = None
         if variant not in self._prepared:
-            self._prepared[variant] = prepare(self.models, self.params, VARIANTS[variant])
+            ready = prepare(self.models, self.params, VARIANTS[variant], self._roadmap)
+            self._prepared[variant], self._roadmap = ready, ready.roadmap
         return self._prepared[variant]
 
     def check(

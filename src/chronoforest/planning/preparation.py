@@ -91,13 +91,20 @@ class Prepared:
         return solver
 
 
-def prepare(models: PlanningModels, params: PlannerParams, variant: Variant) -> Prepared:
-    """Adapt parameters and models to a variant."""
-    params = variant.adapt(params)
-    ground = Ground(
+def ground_of(models: PlanningModels, params: PlannerParams) -> Ground:
+    """What a roadmap is made from."""
+    return Ground(
         models.density, models.distance, models.calibration, models.step_length, params.assembly.edge
     )
-    roadmap = build_roadmap(models.support, ground)
+
+
+def prepare(
+    models: PlanningModels, params: PlannerParams, variant: Variant, roadmap: Roadmap | None = None
+) -> Prepared:
+    """Adapt parameters and models to a variant; roadmap: of these models, made here where it is not given."""
+    params = variant.adapt(params)
+    ground = ground_of(models, params)
+    roadmap = roadmap or build_roadmap(models.support, ground)
     equipped = variant.equip(
         SearchModels(
             sampler=models.sampler,

@@ -45,7 +45,8 @@ DEARER = 3.0
 """What a refuted hop costs then, in times of what it cost."""
 
 MOST_REFUTED = 3
-"""A leg whose ways were refuted so often stays proposed."""
+"""A leg whose ways were refuted so often stays as it was first proposed: where the denoiser realises nothing,
+its verdicts speak against the denoiser, and a detour is no better than the way itself."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +88,7 @@ class RoadmapSearch:
         if prepared.variant.fixes_order:
             self.solver = FixedOrder(self.solver(self.joined.ways().cost, problem, None))
         self.found: dict[Pair, ProposedWay] = {}
+        self.first: dict[Pair, ProposedWay] = {}
         self.num_tries: Counter[Pair] = Counter()
         self.num_refuted: Counter[Pair] = Counter()
         self.num_asked = 0
@@ -154,6 +156,7 @@ class RoadmapSearch:
         )
         pieces = cut(path, prepared.checker.piece_length) if prepared.variant.verifies else []
         self.found[leg] = ProposedWay(Bridge(path, path_length(way.path)), tuple(pieces))
+        self.first.setdefault(leg, self.found[leg])
         if prepared.params.is_reversible:
             back = tuple(piece[::-1] for piece in pieces)
             self.found[leg.reversed] = ProposedWay(self.found[leg].bridge.reversed, back)
@@ -164,10 +167,11 @@ class RoadmapSearch:
         if not self.prepared.variant.verifies:
             return ()
         return tuple(
-            leg
-            for leg in self.route.legs
-            if not self.found[leg].is_verified and self.num_refuted[leg] < MOST_REFUTED
+            leg for leg in self.route.legs if not self.found[leg].is_verified and not self._is_given_up(leg)
         )
+
+    def _is_given_up(self, leg: Pair) -> bool:
+        return self.num_refuted[leg] >= MOST_REFUTED
 
     def _verify(self, legs: tuple[Pair, ...]) -> None:
         """One batch about all pieces of some legs; refuted ones get dearer and the route is solved anew."""
@@ -199,11 +203,13 @@ class RoadmapSearch:
         for leg in legs:
             self.num_tries[leg] = 0
             self.num_refuted[leg] += 1
-            self._forget(leg)
+        self._forget(legs)
 
-    def _forget(self, leg: Pair) -> None:
-        """Ask the roadmap again for this leg and for others that are not verified."""
-        self.found = {pair: way for pair, way in self.found.items() if way.is_verified and pair != leg}
+    def _forget(self, legs: tuple[Pair, ...]) -> None:
+        """Ask the roadmap again for these legs and for others that are not verified, but not for those that
+        are given up."""
+        verified = {pair: way for pair, way in self.found.items() if way.is_verified and pair not in legs}
+        self.found = verified | {pair: way for pair, way in self.first.items() if self._is_given_up(pair)}
 
     def _record(self, asked: tuple[Pair, ...]) -> None:
         self.rounds.append(

@@ -17,6 +17,8 @@ from chronoforest.models.store import Models, distance_file, load_models
 from chronoforest.models.train import pick_device
 from chronoforest.presets.named import Preset, get_preset
 from chronoforest.presets.quality import warn_of_weak
+from chronoforest.presets.roadmaps import kept_roadmap
+from chronoforest.roadmap.ways import Roadmap
 from chronoforest.typed import check_whole
 from chronoforest.types import Tracker
 
@@ -28,8 +30,10 @@ class PresetPlanner(WalkingPlanner):
     would the plan; and on a busy machine more threads than free cores are slower than one.
     """
 
-    def __init__(self, preset: Preset, models: Models, num_threads: int = 1) -> None:
-        super().__init__(models, preset.planner, preset.name)
+    def __init__(
+        self, preset: Preset, models: Models, num_threads: int = 1, roadmap: Roadmap | None = None
+    ) -> None:
+        super().__init__(models, preset.planner, preset.name, roadmap)
         self.preset = preset
         self.models: Models = models
         self.num_threads = num_threads
@@ -91,7 +95,7 @@ def load_planner(
     )
     _refuse_other_window(preset, folder, models.sampler.net.window)
     warn_of_weak(folder)
-    return PresetPlanner(preset, models, num_threads)
+    return PresetPlanner(preset, models, num_threads, kept_roadmap(folder, models, preset.planner))
 
 
 def _refuse_other_window(preset: Preset, folder: Path, trained: WindowParams) -> None:

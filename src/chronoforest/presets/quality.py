@@ -18,6 +18,7 @@ from chronoforest.files import reading, write_text
 from chronoforest.models.store import Stored, load_models
 from chronoforest.planning.planner import Planner
 from chronoforest.presets.named import Preset
+from chronoforest.presets.roadmaps import keep_roadmap
 from chronoforest.roadmap.verify import Checker, cut
 from chronoforest.roadmap.ways import Roadmap
 from chronoforest.types import FloatArray
@@ -127,9 +128,11 @@ def mark(name: str, value: float) -> Mark:
 
 
 def assess(preset: Preset, folder: Path, held_out: FloatArray, distance: str = "distance") -> list[Mark]:
-    """Marks of the models in a folder, written beside them; held_out: [E, T, 2] recordings they never saw."""
+    """Marks of the models in a folder, written beside them as their roadmap is; held_out: [E, T, 2]
+    recordings they never saw."""
     models = load_models(folder, preset.name, preset.sampler, tracker=None, distance=distance)
     prepared = Planner(models, preset.planner, preset.name).prepared("verified")
+    keep_roadmap(folder, models, preset.planner, prepared.roadmap)
     values = {
         **card_figures(folder, distance),
         "joined_places": joined_share(prepared.roadmap),
