@@ -7,7 +7,8 @@ from typing import Annotated
 
 from tyro.conf import Positional, arg
 
-from chronoforest.data.imports import Columns, ImportParams, import_files, save_episodes
+from chronoforest.data.columns import Columns
+from chronoforest.data.imports import ImportParams, import_files, save_episodes
 
 DATA_FOLDER = Path("data")
 
@@ -91,22 +92,26 @@ def import_recordings(
     out: Path,
     columns: Annotated[Columns, arg(name="")],
     params: Annotated[ImportParams, arg(name="")],
+    overwrite: bool = False,
 ) -> None:
     """Turn recordings of your own into a dataset, and report what was found in them.
 
     Args:
-        files: CSV, Parquet or NumPy files, or minari:NAME for a Minari dataset.
+        files: CSV, Parquet, GPX, GeoJSON, KML or NumPy files, or minari:NAME for a Minari dataset.
         out: the .npz to write.
         columns: which columns mean what.
         params: how recordings are cleaned and cut.
+        overwrite: replace a file that is there.
     """
     from rich.console import Console
     from rich.table import Table
 
-    from chronoforest.errors import InvalidParameter
+    from chronoforest.errors import CannotWrite, InvalidParameter
 
     if out.suffix != ".npz":
         raise InvalidParameter(f"--out must end in .npz, got {out}")
+    if out.exists() and not overwrite:
+        raise CannotWrite(f"{out} is there already; --overwrite replaces it")
     imported = import_files(files, columns, params)
     table = Table("check", "found", "done")
     for finding in imported.findings:
