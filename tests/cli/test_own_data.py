@@ -95,7 +95,9 @@ def test_weights_of_another_stride_are_refused(here):
 
 def test_inspect_draws_what_was_imported(here, capsys):
     assert main(["data", "inspect", "ring.npz"]) == 0
-    assert "none recorded" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "none recorded" in printed
+    assert "reach        good: 100 % of pairs of places can reach each other" in printed
     assert (here / "ring.png").read_bytes().startswith(b"\x89PNG")
 
 

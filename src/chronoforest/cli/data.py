@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional, arg
 
 from chronoforest.data.columns import Columns
 from chronoforest.data.imports import ImportParams, import_files, save_episodes
+
+if TYPE_CHECKING:
+    from chronoforest.data.episodes import Episodes
+    from chronoforest.data.reach import Reach
 
 DATA_FOLDER = Path("data")
 
@@ -68,10 +72,10 @@ def fetch(name: Name, out_dir: Path = DATA_FOLDER) -> None:
 
 
 def inspect(file: File, png: Path | None = None) -> None:
-    """Print what a dataset holds and draw where it went.
+    """Print what a dataset holds and whether planning on it can work, and draw both.
 
     Args:
-        file: an official or generated .npz.
+        file: an official, generated or imported .npz.
         png: where to draw the coverage; FILE with the ending .png unless told.
     """
     from chronoforest.data.episodes import load
@@ -82,9 +86,29 @@ def inspect(file: File, png: Path | None = None) -> None:
     print(episodes.summary())
     if walked := Walks(episodes, read_goals(file, len(episodes))).summary():
         print(walked)
+    reach = _reach(episodes)
     picture = png if png is not None else file.with_suffix(".png")
-    draw_coverage(episodes, picture, title=file.stem)
+    draw_coverage(episodes, picture, title=file.stem, reach=reach)
     print(f"{'coverage':<12} {picture}")
+
+
+def _reach(episodes: Episodes) -> Reach | None:
+    """What can be reached from where, printed; None where the recordings are too few or too short to tell."""
+    from chronoforest.data.reach import survey
+    from chronoforest.errors import BadDataset
+    from chronoforest.presets.statistics import Statistics
+
+    found = Statistics(episodes)
+    try:
+        block = 2.0 * max(found.step, found.bandwidth)
+        reach = survey(episodes, block, found.is_reversible)
+    except BadDataset as error:
+        print(f"{'reach':<12} cannot be told: {error}")
+        return None
+    kind = "ways lead back" if found.is_reversible else "ways have directions"
+    for name, value in reach.lines(episodes.frame, kind):
+        print(f"{name:<12} {value}")
+    return reach
 
 
 def import_recordings(
