@@ -9,13 +9,16 @@ import io
 import re
 import zlib
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from chronoforest.data.arrays import read_numpy
 from chronoforest.data.clocks import in_seconds, parser_for
 from chronoforest.data.geofiles import read_geojson, read_gpx, read_kml
 from chronoforest.data.geoparquet import unlisted, with_places
@@ -61,6 +64,9 @@ class Table:
         if column.dtype.kind in "biuf":
             return np.asarray(column, dtype=np.float64)
         texts = self._texts(name)
+        if parse is float:
+            with suppress(ValueError):  # the first cell that is none is looked for below
+                return np.array([text or "nan" for text in texts], dtype=np.float64)
         numbers = np.full(len(texts), np.nan)
         for row, text in enumerate(texts):
             try:
@@ -82,8 +88,8 @@ class Table:
             times = self.numbers(name)
         else:
             dated = self._dated(name)
-            parse = parser_for([cell for cell in dated._texts(name) if cell])
-            times = dated.numbers(name, parse, "seconds or a date such as 2026-05-01T09:30:00")
+            parse = parser_for([cell for cell in dict.fromkeys(dated._texts(name)) if cell])
+            times = dated.numbers(name, cache(parse), "seconds or a date such as 2026-05-01T09:30:00")
         return in_seconds(times, set(re.findall(r"[a-z]+", name.lower())))
 
     def labels(self, name: str) -> list[str]:
@@ -156,7 +162,12 @@ def _read_csv(path: Path) -> dict[str, Column]:
         file = io.StringIO(_content(path).decode("utf-8-sig"), newline="")
         delimiter = max(DELIMITERS, key=file.readline().count)
         file.seek(0)
-        rows = [row for row in csv.reader(file, delimiter=delimiter) if row]
+        known: dict[str, str] = {}  # of cells that repeat one is kept: large files hold few different ones
+        rows = [
+            [known.setdefault(cell, cell) for cell in row]
+            for row in csv.reader(file, delimiter=delimiter)
+            if row
+        ]
     except UnicodeDecodeError as error:
         raise BadDataset(f"{path}: not a text file ({error.reason} at byte {error.start})") from error
     except csv.Error as error:
@@ -186,50 +197,6 @@ def _read_parquet(path: Path) -> dict[str, Column]:
         return dict(part for name, column in columns.items() for part in unlisted(name, column))
     except (pyarrow.ArrowException, *DAMAGE) as error:
         raise BadDataset(f"{path}: not a Parquet file that can be read ({_shortened(str(error))})") from error
-
-
-def _read_numpy(path: Path) -> dict[str, Column]:
-    """`.npz` arrays by name; a table in a `.npy` by field or by position."""
-    with reading(path, "a NumPy file", BadDataset):
-        loaded = np.load(path, allow_pickle=False)
-        if isinstance(loaded, np.lib.npyio.NpzFile):
-            with loaded:
-                arrays = {name: loaded[name] for name in loaded.files}
-        else:
-            arrays = {"": loaded}
-    arrays = {name: array for name, array in arrays.items() if array.ndim > 0}
-    if len(arrays) == 1 and next(iter(arrays.values())).ndim == 3:
-        return _unstacked(*arrays.items())
-    return dict(column for name, array in arrays.items() for column in _named_columns(path, name, array))
-
-
-def _unstacked(item: tuple[str, Column]) -> dict[str, Column]:
-    """Episodes of one length [E, T, D] as columns with an episode and a time."""
-    name, array = item
-    num_episodes, num_steps, size = array.shape
-    return {
-        "episode": np.repeat(np.arange(num_episodes), num_steps),
-        "time": np.tile(np.arange(num_steps), num_episodes),
-        **{_joined(name, k): array[..., k].reshape(-1) for k in range(size)},
-    }
-
-
-def _named_columns(path: Path, name: str, array: Column) -> Iterator[tuple[str, Column]]:
-    """[N] is a column; [N, D] gives NAME.0, NAME.1, …; fields of a structured array keep their names."""
-    if array.dtype.names:
-        for field in array.dtype.names:
-            yield _joined(name, field), array[field].reshape(-1)
-    elif array.ndim == 1:
-        yield name or "0", array
-    elif array.ndim == 2:
-        for k in range(array.shape[1]):
-            yield _joined(name, k), array[:, k]
-    else:
-        raise BadDataset(f"{path}: array {name!r} has shape {list(array.shape)}, expected [rows, columns]")
-
-
-def _joined(name: str, part: object) -> str:
-    return f"{name}.{part}" if name else str(part)
 
 
 def _read_minari(name: str) -> Table:
@@ -292,7 +259,7 @@ READERS: dict[str, Callable[[Path], dict[str, Column]]] = {
     ".geojson": _map_reader(read_geojson, "a GeoJSON file"),
     ".json": _map_reader(read_geojson, "a GeoJSON file"),
     ".parquet": _read_parquet,
-    ".npz": _read_numpy,
-    ".npy": _read_numpy,
+    ".npz": read_numpy,
+    ".npy": read_numpy,
 }
 """How each ending is read."""
