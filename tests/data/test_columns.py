@@ -36,6 +36,12 @@ def test_common_names_are_found_in_any_case(names, coordinates, episode, time):
     assert (found.coordinates, found.episode, found.time) == (coordinates, episode, time)
 
 
+def test_numbers_of_pictures_are_an_order_and_no_clock():
+    found = Columns().found_in(table("trackId", "frame", "xCenter", "yCenter"))
+    assert (found.time, found.has_clock) == ("frame", False)
+    assert Columns().found_in(table("x", "y", "t")).has_clock
+
+
 def test_what_is_told_is_taken_and_latitude_first_is_turned_round():
     found = Columns(coordinates=("lat", "lon"), episode=("ship",), time="u").found_in(
         table("lat", "lon", "id", "u")

@@ -113,6 +113,7 @@ def test_a_minari_dataset_is_read_with_its_nested_names(tmp_path, monkeypatch):
         ("x,y\n", "no rows"),
         ("x,x\n1,2\n", "name every column once"),
         ("x,\n1,2\n", "name every column once"),
+        ("1,116.5,39.9\n2,116.6,39.9\n", "name every column once"),
         ("x,y\n1\n", "row 1 has 1 cells, the header names 2"),
         ("x,y\n1,2\n3,4,5\n", "row 2 has 3 cells"),
     ],

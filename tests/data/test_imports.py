@@ -197,6 +197,42 @@ def test_large_coordinates_get_an_origin_that_the_frame_remembers(path):
     assert imported(path, far, origin=(446000.0, 4636000.0)).episodes.frame.origin == (446000.0, 4636000.0)
 
 
+@pytest.mark.parametrize("nowhere", [(0.0, 0.0), (181.0, 91.0), (-60.0, -10.0)])
+def test_rows_without_a_fix_are_left_out(path, nowhere):
+    rows = [(name, t, 13.4 + x / 67_600, 52.5 + y / 111_195) for name, t, x, y in rows_of(num_rows=60)]
+    clean = imported(path, rows, length=11, units="degrees").episodes
+    rows[20] = (*rows[20][:2], *nowhere)
+    rows[40] = (*rows[40][:2], *nowhere)
+    result = imported(path, rows, length=11, units="degrees")
+    assert finding(result, "no fix") == "2 rows | left out"
+    assert np.abs(result.episodes.xy).max() == pytest.approx(np.abs(clean.xy).max(), rel=0.1)
+
+
+def test_a_zero_in_a_world_far_from_there_is_no_fix_and_one_in_a_world_around_it_is(path):
+    rows = rows_of(num_rows=60)
+    far = [(name, t, x + 446000, y + 4636000) for name, t, x, y in rows]
+    far[30] = (*far[30][:2], 0.0, 0.0)
+    assert finding(imported(path, far, length=11), "no fix") == "1 row | left out"
+    near = [(name, t, x - rows[30][2], y - rows[30][3]) for name, t, x, y in rows]
+    assert finding(imported(path, near, length=11), "no fix").startswith("none")
+
+
+def test_recordings_over_the_whole_globe_are_refused(path):
+    rows = rows_of("a", 40) + rows_of("b", 40)
+    rows = [(n, t, (10.0 if n == "a" else 120.0) + x / 1e5, 40 + y / 1e5) for n, t, x, y in rows]
+    with pytest.raises(BadDataset, match="import one region at a time"):
+        imported(path, rows, units="degrees")
+
+
+def test_rows_far_finer_than_the_world_are_thinned(path):
+    fine = rows_of(num_rows=9000, step=0.1, turn=0.0)
+    fine = [(name, t, x, y + 0.01 * t) for name, t, x, y in fine]
+    result = imported(path, fine)
+    assert "every 0.6 s: the world is 8819 rows wide" in finding(result, "sampling")
+    assert result.episodes.frame.step_seconds == pytest.approx(0.6)
+    assert imported(path, fine, step=0.1).episodes.frame.step_seconds == 0.1
+
+
 def test_coordinates_too_large_for_32_bits_are_refused(path):
     far = [*rows_of(), *rows_of("b"), ("c", 0.0, 1e9, 1e9), ("c", 1.0, 1e9, 1e9)]
     with pytest.raises(BadDataset, match="cannot show moves of 1 in 32 bits"):

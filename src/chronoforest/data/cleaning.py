@@ -85,7 +85,7 @@ def without_holes(tracks: Tracks) -> tuple[Tracks, Finding]:
             f"{tracks[0].recording}: {num_odd} of {num_rows} rows have an empty, NaN or infinite value in a "
             "chosen column; choose other columns or fill them"
         )
-    return _kept(tracks, sound, "empty or NaN", "left out")
+    return kept(tracks, sound, "empty or NaN", "left out")
 
 
 def in_order(tracks: Tracks) -> tuple[Tracks, Finding]:
@@ -99,7 +99,7 @@ def in_order(tracks: Tracks) -> tuple[Tracks, Finding]:
 def without_duplicates(tracks: Tracks) -> tuple[Tracks, Finding]:
     """Keep the first of rows with one time."""
     fresh = [np.diff(track.time, prepend=-np.inf) > 0 for track in tracks]
-    return _kept(tracks, fresh, "duplicates", "first kept")
+    return kept(tracks, fresh, "duplicates", "first kept")
 
 
 def without_constants(tracks: Tracks, names: Sequence[str]) -> tuple[Tracks, set[str], Finding]:
@@ -122,6 +122,15 @@ def median_period(tracks: Tracks) -> float:
     return float(np.median(np.concatenate([np.diff(track.time) for track in tracks])))
 
 
+def moves_across(tracks: Tracks) -> float:
+    """Usual moves from one end of the world to the other, standing still left out."""
+    places = np.concatenate([track.values[:, :2] for track in tracks])
+    width = float(np.linalg.norm(np.diff(np.quantile(places, (0.01, 0.99), axis=0), axis=0)))
+    hops = np.concatenate([track.hops for track in tracks])
+    moving = hops[hops > 0.1 * np.quantile(hops, 0.9)]
+    return width / float(np.median(moving)) if len(moving) else 0.0
+
+
 def without_spikes(tracks: Tracks) -> tuple[Tracks, Finding]:
     """Leave out single rows that lie far off while their neighbours lie together."""
     bound = _speed_bound(tracks)
@@ -133,7 +142,7 @@ def without_spikes(tracks: Tracks) -> tuple[Tracks, Finding]:
             across = np.linalg.norm(track.values[2:, :2] - track.values[:-2, :2], axis=1)
             is_spike[1:-1] = fast[:-1] & fast[1:] & (across <= bound * (track.time[2:] - track.time[:-2]))
         sound.append(~is_spike)
-    return _kept(tracks, sound, "spikes", "left out")
+    return kept(tracks, sound, "spikes", "left out")
 
 
 def split_at_jumps(tracks: Tracks) -> tuple[Tracks, Finding]:
@@ -217,7 +226,7 @@ def _speed_bound(tracks: Tracks) -> float:
     return jump_bound(np.concatenate([track.speeds for track in tracks]))
 
 
-def _kept(tracks: Tracks, keep: Sequence[BoolArray], check: str, done: str) -> tuple[Tracks, Finding]:
+def kept(tracks: Tracks, keep: Sequence[BoolArray], check: str, done: str) -> tuple[Tracks, Finding]:
     """Tracks with the rows that their masks [n] keep, and how many there were of the others."""
     count = sum(np.count_nonzero(~mask) for mask in keep)
     found = f"{count} {'row' if count == 1 else 'rows'}" if count else "none"

@@ -30,6 +30,7 @@ PLANES = (
     ("xcoord", "ycoord"),
     ("coordx", "coordy"),
     ("localx", "localy"),
+    ("xcenter", "ycenter"),
     ("observationstate0", "observationstate1"),
     ("observations0", "observations1"),
 )
@@ -39,28 +40,21 @@ TRIPS = (
     *("recordingid", "session", "sessionid", "segment", "segmentid", "flightid", "voyage", "voyageid"),
 )
 VEHICLES = (
-    *(
-        "mmsi",
-        "vehicle",
-        "vehicleid",
-        "vid",
-        "device",
-        "deviceid",
-        "taxi",
-        "taxiid",
-        "bus",
-        "busid",
-        "icao24",
-    ),
-    *("imo", "vessel", "vesselid", "ship", "shipid", "individuallocalidentifier", "taglocalidentifier"),
-    *("animalid", "agent", "agentid", "object", "objectid", "user", "userid", "driver", "driverid", "id"),
+    *("mmsi", "vehicle", "vehicleid", "vid", "device", "deviceid", "taxi", "taxiid", "bus", "busid"),
+    *("icao24", "imo", "vessel", "vesselid", "ship", "shipid", "individuallocalidentifier"),
+    *("taglocalidentifier", "animalid", "agent", "agentid", "object", "objectid", "user", "userid"),
+    *("driver", "driverid", "id"),
 )
 TIMES = (
     *("time", "timestamp", "basedatetime", "datetime", "dateandtime", "t", "seconds", "utc", "utctime"),
     *("timeutc", "datetimeutc", "epoch", "epochtime", "unixtime", "gpstime", "eventtime", "recordedat"),
-    *("fixtime", "ts", "when", "sec", "secs", "timems", "timestampms", "millis", "milliseconds", "date"),
+    *("fixtime", "globaltime", "ts", "when", "sec", "secs", "timems", "timestampms", "millis"),
+    *("milliseconds", "date"),
 )
 """Names in lower case, letters and digits alone; of several that are there the first is taken."""
+
+FRAMES = ("frame", "frameid", "frameindex", "framenumber")
+"""What pictures are counted by: an order, but no clock."""
 
 LEAST_ROWS_EACH = 3
 """Rows that an id has on average; a column of which hardly any value repeats is no id."""
@@ -108,6 +102,11 @@ class Columns:
         first, second = map(_words, self.coordinates)
         return bool(first & LONGITUDES and second & LATITUDES)
 
+    @property
+    def has_clock(self) -> bool:
+        """Whether times are told in seconds or dates."""
+        return self.time is not None and _plain(self.time) not in FRAMES
+
     def without(self, names: Collection[str]) -> Columns:
         """The same without some states and actions."""
         states, actions = (
@@ -125,7 +124,7 @@ class Columns:
             self,
             coordinates=coordinates,
             episode=self.episode or _episode(table, taken),
-            time=self.time or _first_of(table, TIMES, taken),
+            time=self.time or _first_of(table, (*TIMES, *FRAMES), taken),
         )
 
 

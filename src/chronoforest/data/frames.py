@@ -153,12 +153,16 @@ class Frame:
 
 
 def centre_of(degrees: FloatArray) -> tuple[float, float]:
-    """Longitude and latitude amid places [n, 2], wherever the antimeridian runs; 0 to 360 stays so."""
+    """Longitude and latitude amid places [n, 2], wherever the antimeridian runs; 0 to 360 stays so.
+
+    Of longitudes the middle of the better half of the circle is taken, so that a few stray ones do not count.
+    """
     angle = np.radians(degrees[:, 0])
-    longitude = float(np.degrees(np.arctan2(np.sin(angle).mean(), np.cos(angle).mean())))
-    if degrees[:, 0].max() > 180.0:
-        longitude %= 360.0
-    return round(longitude, 6), round(float(degrees[:, 1].mean()), 6)
+    mean = np.degrees(np.arctan2(np.sin(angle).mean(), np.cos(angle).mean()))
+    longitude = float(mean + np.median((degrees[:, 0] - mean + 180.0) % 360.0 - 180.0))
+    least = 0.0 if np.median(degrees[:, 0]) > 180.0 else -180.0
+    longitude = (longitude - least) % 360.0 + least
+    return round(longitude, 6), round(float(np.median(degrees[:, 1])), 6)
 
 
 def _projected(degrees: FloatArray, meridian: float) -> FloatArray:

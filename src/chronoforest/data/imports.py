@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -21,10 +21,13 @@ from chronoforest.data.cleaning import Finding, Track, Tracks
 from chronoforest.data.columns import Columns, interleaved
 from chronoforest.data.cutting import SHORTEST, cut, fitting_length, split_at_gaps, split_at_holes
 from chronoforest.data.episodes import Episodes, flat_arrays, write_arrays
-from chronoforest.data.placing import Units, chosen_frame, placed, refuse_bad_origin
+from chronoforest.data.placing import Units, chosen_frame, placed, refuse_bad_origin, without_nowhere
 from chronoforest.data.tables import Table, read_table
 from chronoforest.errors import BadDataset, InvalidParameter
 from chronoforest.types import FloatArray, IntArray
+
+MOST_ACROSS = 1500
+"""Moves from one end of the world to the other; recordings with more are thinned."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,8 @@ class ImportParams:
     """How recordings are cleaned and cut; the recordings decide what is not told.
 
     Args:
-        step: seconds between rows; the median of the recordings unless told.
+        step: seconds between rows; the median of the recordings unless told, or several of them where the
+            world is more than 1500 moves wide.
         max_gap: a longer hole in seconds splits a recording, a shorter one is filled. Unless told, a hole
             splits a recording where a straight line at the recorded speeds does not explain it.
         length: rows per episode, at most 201 unless told: three quarters of all rows lie in recordings that
@@ -91,12 +95,15 @@ def import_files(sources: Sequence[str | Path], columns: Columns, params: Import
     tracks, constant, finding = cleaning.without_constants(tracks, columns.values)
     columns = columns.without(constant)
     findings.append(finding)
-    usual = cleaning.median_period(tracks)
-    period = params.step or usual
-    clock = period if columns.time is not None else 0.0
-    frame, finding = chosen_frame(tracks, params.units, columns.are_degrees, params.origin, clock)
-    findings += [finding, _sampling(tracks, usual, period)]
-    tracks = _through(_splits(params, period), placed(tracks, frame), findings)
+    frame, finding = chosen_frame(tracks, params.units, columns.are_degrees, params.origin)
+    findings.append(finding)
+    tracks, finding = without_nowhere(tracks, frame)
+    findings.append(finding)
+    tracks = placed(tracks, frame)
+    period, finding = _sampling(tracks, params.step)
+    findings.append(finding)
+    frame = replace(frame, step_seconds=period if columns.has_clock else 0.0)
+    tracks = _through(_splits(params, cleaning.median_period(tracks)), tracks, findings)
     findings += [look(tracks) for look in (cleaning.paces, cleaning.axes, cleaning.standing)]
     tracks = [cleaning.resampled(track, period) for track in tracks]
     tracks = [cleaning.smoothed(track, params.smoothing / period) for track in tracks]
@@ -172,11 +179,17 @@ def _chosen(files: Sequence[Read]) -> Finding:
     return Finding("columns", found, f"{odd}: name the column with --episode" if odd else "")
 
 
-def _sampling(tracks: Tracks, usual: float, period: float) -> Finding:
-    """Seconds from row to row; numbers that start near 0 and rise by hundreds may be smaller units."""
+def _sampling(tracks: Tracks, step: float | None) -> tuple[float, Finding]:
+    """Seconds between rows: told, the median of the recordings, or as many medians as it takes to cross the
+    world in `MOST_ACROSS` moves: a distance in steps cannot be learned over tens of thousands."""
+    usual = cleaning.median_period(tracks)
     is_odd = usual >= 100 and max(float(np.abs(track.time).max()) for track in tracks) < 1e8
     doubt = "; or are these milliseconds?" if is_odd else ""
-    return Finding("sampling", f"rows every {usual:.3g} s{doubt}", f"every {period:.3g} s")
+    across = cleaning.moves_across(tracks)
+    rows = 1 if step is not None else max(1, round(across / MOST_ACROSS))
+    period = step or rows * usual
+    why = f": the world is {across:.0f} rows wide" if rows > 1 else ""
+    return period, Finding("sampling", f"rows every {usual:.3g} s{doubt}", f"every {period:.3g} s{why}")
 
 
 def _labels(table: Table, columns: Columns) -> list[str]:

@@ -7,10 +7,10 @@ from typing import Literal
 
 import numpy as np
 
-from chronoforest.data.cleaning import Finding, Tracks, with_places
+from chronoforest.data.cleaning import Finding, Tracks, kept, with_places
 from chronoforest.data.frames import Frame, centre_of
 from chronoforest.errors import BadDataset, InvalidParameter
-from chronoforest.types import FloatArray
+from chronoforest.types import BoolArray, FloatArray
 
 Units = Literal["auto", "degrees", "plain"]
 
@@ -23,25 +23,40 @@ FARTHEST = 3_000_000.0
 LEAST_TOLD = 0.001
 """Share by which lengths must be off to be worth a word."""
 
+MOST_NOWHERE = 0.2
+"""Share of rows without a fix that are left out; with more of them something else is wrong."""
+
 EARTH = 6_371_000.0
 
 
 def chosen_frame(
-    tracks: Tracks, units: Units, are_degrees: bool, origin: tuple[float, float] | None, seconds: float
+    tracks: Tracks, units: Units, are_degrees: bool, origin: tuple[float, float] | None
 ) -> tuple[Frame, Finding]:
-    """The frame of recordings.
+    """The frame of recordings, without their clock.
 
-    units: told, or `auto` to find out; are_degrees: by the names of their columns; seconds: of a step, 0
-    without a clock.
+    units: told, or `auto` to find out; are_degrees: by the names of their columns.
     """
     places = np.concatenate([track.values[:, :2] for track in tracks])
     if units == "degrees" or (units == "auto" and (are_degrees or _look_like_degrees(places, tracks))):
         _refuse_no_degrees(tracks[0].recording, places, units)
-        frame = Frame("degrees", origin or centre_of(places), seconds)
-        return frame, Finding("coordinates", "longitude and latitude", _distortion(frame, places, tracks))
-    frame = Frame("plain", origin or _origin(places), seconds)
+        frame = Frame("degrees", origin or centre_of(places[_can_be_degrees(places)]))
+        return frame, Finding("coordinates", "longitude and latitude", _distortion(frame, places))
+    frame = Frame("plain", origin or _origin(places))
     shift = f"planned from {frame.show(frame.origin)} on" if any(frame.origin) else "kept as they are"
     return frame, Finding("coordinates", _spans(places), shift)
+
+
+def without_nowhere(tracks: Tracks, frame: Frame) -> tuple[Tracks, Finding]:
+    """Leave out rows without a fix: places that no degrees can be, that lie beyond any plane, or that are 0,
+    0 in a world far from there."""
+    masks = [_is_somewhere(track.values[:, :2], frame) for track in tracks]
+    num_odd, num_rows = sum(int((~mask).sum()) for mask in masks), sum(map(len, masks))
+    if num_odd > MOST_NOWHERE * num_rows:
+        raise BadDataset(
+            f"{tracks[0].recording}: {num_odd} of {num_rows} rows lie more than {FARTHEST / 1000:.0f} km "
+            f"from {frame.show(frame.origin)} or have no fix; import one region at a time"
+        )
+    return kept(tracks, masks, "no fix", "left out")
 
 
 def placed(tracks: Tracks, frame: Frame) -> Tracks:
@@ -61,7 +76,8 @@ def placed(tracks: Tracks, frame: Frame) -> Tracks:
 def _look_like_degrees(places: FloatArray, tracks: Tracks) -> bool:
     """Coordinates without telling names that lie where degrees can and far from 0, in steps of small
     fractions: a world that somebody made up lies around 0."""
-    if not (np.abs(places) <= (180.0, 90.0)).all():
+    places = places[(places != 0.0).any(axis=1)]
+    if len(places) == 0 or not (np.abs(places) <= (180.0, 90.0)).all():
         return False
     span = float(np.linalg.norm(np.ptp(places, axis=0)))
     moves = np.concatenate([np.abs(track.moves).max(axis=1) for track in tracks])
@@ -70,27 +86,37 @@ def _look_like_degrees(places: FloatArray, tracks: Tracks) -> bool:
 
 
 def _refuse_no_degrees(recording: str, places: FloatArray, units: Units) -> None:
-    if (np.abs(places) > (360.0, 90.0)).any():
+    """Refuse coordinates that are none, but for a few that mean that there was no fix."""
+    if _can_be_degrees(places).mean() < 1 - MOST_NOWHERE:
         other = "" if units == "degrees" else "; --units plain takes them as they are"
         raise BadDataset(f"{recording}: degrees must be longitude, then latitude; {_spans(places)}{other}")
 
 
-def _distortion(frame: Frame, places: FloatArray, tracks: Tracks) -> str:
-    """What became of degrees, and how far lengths are off where the world is wide."""
-    local = frame.to_local(places)
-    if not np.isfinite(local).all() or np.abs(local).max() > FARTHEST:
-        raise BadDataset(
-            f"{tracks[0].recording}: places lie more than {FARTHEST / 1000:.0f} km from "
-            f"{frame.show(frame.origin)}; import one region at a time"
-        )
-    off = float((np.cosh(np.abs(local[:, 0]).max() / EARTH)) - 1)
+def _can_be_degrees(places: FloatArray) -> BoolArray:
+    """[n] whether places are longitude and latitude; 0, 0 is what receivers say that know nothing."""
+    return np.asarray((np.abs(places) <= (360.0, 90.0)).all(axis=1) & (places != 0.0).any(axis=1))
+
+
+def _is_somewhere(places: FloatArray, frame: Frame) -> BoolArray:
+    """[n] whether places can belong to the world around a frame's origin."""
+    if not frame.is_degrees:
+        return np.asarray((places != 0.0).any(axis=1) | (not any(frame.origin)))
+    known = _can_be_degrees(places)
+    local = frame.to_local(np.where(known[:, None], places, frame.origin))
+    return known & np.isfinite(local).all(axis=1) & (np.abs(local) <= FARTHEST).all(axis=1)
+
+
+def _distortion(frame: Frame, places: FloatArray) -> str:
+    """What becomes of degrees, and how far lengths are off where the world is wide."""
+    east = np.abs(frame.to_local(places[_is_somewhere(places, frame)])[:, 0])
+    off = float(np.cosh(east.max(initial=0.0) / EARTH) - 1)
     told = f"; lengths up to {100 * off:.1f} % too long at the edges" if off > LEAST_TOLD else ""
     return f"metres around {frame.show(frame.origin)}{told}"
 
 
 def _origin(places: FloatArray) -> tuple[float, float]:
     """0, 0, or a whole number amid places that lie far from it."""
-    low, high = places.min(axis=0), places.max(axis=0)
+    low, high = np.quantile(places[(places != 0.0).any(axis=1)], (0.01, 0.99), axis=0)
     span = float((high - low).max())
     if not np.isfinite(span) or (np.abs((low + high) / 2) <= FAR * span).all():
         return 0.0, 0.0

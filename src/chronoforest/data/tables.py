@@ -175,7 +175,7 @@ def _read_csv(path: Path) -> dict[str, Column]:
     if not rows:
         raise BadDataset(f"{path}: empty")
     names = [name.strip() for name in rows[0]]
-    if "" in names or len(set(names)) < len(names):
+    if "" in names or len(set(names)) < len(names) or any(map(_is_number, names)):
         shown = ", ".join(map(repr, names))
         raise BadDataset(f"{path}: the first row must name every column once, got {_shortened(shown)}")
     for number, row in enumerate(rows[1:], start=1):
@@ -185,6 +185,13 @@ def _read_csv(path: Path) -> dict[str, Column]:
             )
     cells = np.array(rows[1:], dtype=object).reshape(len(rows) - 1, len(names))
     return {name: cells[:, k] for k, name in enumerate(names)}
+
+
+def _is_number(text: str) -> bool:
+    with suppress(ValueError):
+        float(text)
+        return text.lower() not in ("nan", "inf", "infinity")
+    return False
 
 
 def _read_parquet(path: Path) -> dict[str, Column]:
