@@ -78,8 +78,9 @@ def test_a_recording_that_fills_half_a_window_waits_at_its_end(path):
 
 
 def test_parts_of_a_single_recording_count_as_recordings_so_that_some_can_be_held_out(path):
-    episodes = imported(path, rows_of(num_rows=100), length=20).episodes
-    assert episodes.recording.tolist() == list(range(len(episodes)))
+    episodes = imported(path, rows_of(num_rows=100)).episodes
+    assert episodes.recording.tolist() == [0, 1, 2, 3, 4]
+    assert len(episodes.split()[1]) == 1
 
 
 def test_a_gap_splits_and_a_short_hole_is_filled(path):

@@ -57,8 +57,9 @@ def split_at_holes(tracks: Tracks, period: float) -> tuple[Tracks, Finding]:
     pace = Pace.of(tracks, period)
     cuts = [_holes(track, pace) & ~_is_plausible(track, pace) for track in tracks]
     num_holes = sum(int(_holes(track, pace).sum()) for track in tracks)
-    longer = f"of {num_holes} holes longer than {SHORT_HOLE * period:.3g} s"
-    what = f"{longer} are too long, too fast or too far to fill"
+    longer = f"longer than {SHORT_HOLE * period:.3g} s"
+    too_much = f"of {num_holes} holes {longer} are too long, too fast or too far to fill"
+    what = too_much if num_holes else longer
     return split(tracks, cuts, "gaps", what)
 
 
@@ -89,13 +90,14 @@ def cut(tracks: Tracks, length: int) -> tuple[FloatArray, list[str], Finding]:
 
 def fitting_length(tracks: Tracks) -> int:
     """Rows of a window: three quarters of all rows lie in recordings that fill it, nine tenths in such that
-    fill half of it; within bounds."""
+    fill half of it; within bounds. A single recording is cut into four, so that some can be held out."""
     lengths = np.sort([len(track) for track in tracks])[::-1]
     shares = np.cumsum(lengths) / lengths.sum()
     kept, filled = (
         int(lengths[np.searchsorted(shares, share - 1e-9)]) for share in (KEPT_SHARE, FILLED_SHARE)
     )
-    return int(np.clip(min(2 * kept, filled), SHORTEST, LONGEST))
+    wanted = min(2 * kept, filled) if len(lengths) > 1 else -(-filled // 4)
+    return int(np.clip(wanted, SHORTEST, LONGEST))
 
 
 def _least(length: int) -> int:
