@@ -1,4 +1,4 @@
-"""Bus trips in Chicago that nobody here made, where they lie beside the repository; they are no part of it."""
+"""Bus trips in Chicago, recordings that nobody here made, where they lie beside the repository."""
 
 from pathlib import Path
 
