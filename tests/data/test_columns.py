@@ -33,7 +33,7 @@ def table(*names, num_rows=12, **columns):
 )  # fmt: skip
 def test_common_names_are_found_in_any_case(names, coordinates, episode, time):
     found = Columns().found_in(table(*names))
-    assert (found.coordinates, found.episode, found.time) == (coordinates, episode, time)
+    assert (found.coordinates, found.ids, found.time) == (coordinates, episode, time)
 
 
 def test_numbers_of_pictures_are_an_order_and_no_clock():
@@ -43,16 +43,16 @@ def test_numbers_of_pictures_are_an_order_and_no_clock():
 
 
 def test_what_is_told_is_taken_and_latitude_first_is_turned_round():
-    found = Columns(coordinates=("lat", "lon"), episode=("ship",), time="u").found_in(
+    found = Columns(coordinates=("lat", "lon"), episode="ship", time="u").found_in(
         table("lat", "lon", "id", "u")
     )
     assert found.coordinates == ("lon", "lat")
-    assert (found.episode, found.time) == (("ship",), "u")
+    assert (found.ids, found.time) == (("ship",), "u")
     assert found.are_degrees
 
 
 def test_a_number_for_every_row_tells_no_recordings_apart():
-    assert Columns().found_in(table("x", "y", id=np.arange(12))).episode == ()
+    assert Columns().found_in(table("x", "y", id=np.arange(12))).ids == ()
 
 
 def test_without_names_like_coordinates_the_error_lists_what_there_is():

@@ -72,15 +72,15 @@ class Columns:
 
     Args:
         coordinates: the plane to plan in: x and y, easting and northing, longitude and latitude.
-        episode: tells recordings apart, such as trip, track_id or MMSI; several columns tell them apart
-            together. Without one every file is one recording.
+        episode: tells recordings apart, such as trip, track_id or MMSI; vehicle,trip where both do together.
+            Without one every file is one recording.
         time: seconds or dates; without one rows are a step apart.
         states: further columns that the tracker may see.
         actions: what the body was told to do; without them plans can be made but not walked.
     """
 
     coordinates: tuple[str, str] | None = None
-    episode: tuple[str, ...] = ()
+    episode: str | None = None
     time: str | None = None
     states: tuple[str, ...] = ()
     actions: tuple[str, ...] = ()
@@ -93,6 +93,11 @@ class Columns:
     def values(self) -> tuple[str, ...]:
         """Coordinates, states, actions."""
         return (*(self.coordinates or ()), *self.states, *self.actions)
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The columns that tell recordings apart, together."""
+        return tuple(name.strip() for name in self.episode.split(",")) if self.episode else ()
 
     @property
     def are_degrees(self) -> bool:
@@ -123,7 +128,7 @@ class Columns:
         return replace(
             self,
             coordinates=coordinates,
-            episode=self.episode or _episode(table, taken),
+            episode=self.episode or ",".join(_episode(table, taken)) or None,
             time=self.time or _first_of(table, (*TIMES, *FRAMES), taken),
         )
 
@@ -193,7 +198,7 @@ def _coordinates(table: Table) -> tuple[str, str]:
 def _episode(table: Table, taken: Collection[str]) -> tuple[str, ...]:
     """The trip, the vehicle, or both: trips are often counted for each vehicle anew."""
     found = (_first_of(table, names, taken) for names in (VEHICLES, TRIPS))
-    return tuple(name for name in found if name is not None and _repeats(table, name))
+    return tuple(name for name in found if name is not None and "," not in name and _repeats(table, name))
 
 
 def _repeats(table: Table, name: str) -> bool:

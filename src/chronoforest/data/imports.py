@@ -171,7 +171,7 @@ def _read(table: Table, columns: Columns) -> Read:
 def _chosen(files: Sequence[Read]) -> Finding:
     """Which columns were taken for what; all files must agree in how many there are."""
     first, odd = files[0].columns, next((file.odd for file in files if file.odd), "")
-    told = {"episode": first.episode, "time": (first.time or "none: rows are a step apart",)}
+    told = {"episode": first.ids, "time": (first.time or "none: rows are a step apart",)}
     told = {"coordinates": first.coordinates or (), **told}
     found = "; ".join(
         f"{name} {', '.join(which) or 'none: a file is a recording'}" for name, which in told.items()
@@ -193,8 +193,8 @@ def _sampling(tracks: Tracks, step: float | None) -> tuple[float, Finding]:
 
 
 def _labels(table: Table, columns: Columns) -> list[str]:
-    if columns.episode:
-        parts = [table.labels(name) for name in columns.episode]
+    if columns.ids:
+        parts = [table.labels(name) for name in columns.ids]
         return [" ".join(cells) for cells in zip(*parts, strict=True)]
     if table.has("terminals"):
         is_end = table.numbers("terminals") > 0

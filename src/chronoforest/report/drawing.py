@@ -69,7 +69,8 @@ def draw_frame(axes: Any, support: Support, frame: Frame) -> None:
         axes.text(corner[0] + sign * margin, corner[1] + sign * margin, text, ha=across, va=up, **style)
     length = round_length(0.25 * (right - left))
     end, height = right - margin, bottom + 2 * margin
-    axes.plot([end - length, end], [height, height], color=ROOM, linewidth=3, zorder=7)
+    for colour, width in ((GROUND, 7), (ROOM, 3)):
+        axes.plot([end - length, end], [height, height], color=colour, linewidth=width, zorder=7)
     axes.text(
         end - length / 2, height + margin, f"{length:g} {frame.unit}", ha="center", va="bottom", **style
     )
