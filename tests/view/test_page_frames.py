@@ -64,6 +64,7 @@ def test_a_plan_is_asked_for_drawn_and_saved_in_degrees(page):
     np.testing.assert_allclose(page.problem()["starts"], asked, atol=0.006)
     page.plan()
     assert " m in all" in page.text("outcome")
+    (page.browser.downloads / "plan.json").unlink(missing_ok=True)
     page.click("save-plan")
     result = load_result(page.download("plan.json"))
     assert result.frame == PACIFIC
