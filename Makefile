@@ -1,20 +1,42 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: install demo test check browser docs paper
+.PHONY: install demo test check wheel browser docs paper figures
 
 install: .venv/installed
 
-.venv/installed: pyproject.toml constraints.txt
+.venv/python:
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[dev]"
-	touch .venv/installed
+	touch .venv/python
 
-demo: install
+.venv/installed: pyproject.toml constraints.txt | .venv/python
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[dev]"
+	touch .venv/installed .venv/demo-installed
+
+# The demo walks ants and makes a video; it needs neither the viewer nor the tools of development.
+.venv/demo-installed: pyproject.toml constraints.txt | .venv/python
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[sim]"
+	touch .venv/demo-installed
+
+demo: .venv/demo-installed
 	$(BIN)/chronoforest demo
 
 test: install browser
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
+
+# The wheel, in dist/, and a plan made with nothing but it and what planning needs, in an environment of its own.
+wheel: install
+	rm -rf build dist .venv-wheel
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
+	$(PYTHON) -m venv .venv-wheel
+	.venv-wheel/bin/python -m pip install --quiet -c constraints.txt dist/*.whl
+	cd dist && ../.venv-wheel/bin/python ../tests/wheel.py
+	du -sh dist/*.whl .venv-wheel
+	rm -rf build .venv-wheel
+
+# The numbers in README and docs that come from records, written anew; a test compares them.
+figures: install
+	$(BIN)/python -m benchmarks figures
 
 # The paper's tables and figures, in runs/paper/report; what is there already is not run again.
 paper: install
@@ -30,8 +52,8 @@ browser:
 	else echo "No Chromium here, and apt-get may not install it: the tests of the page are skipped."; fi
 
 check: install
-	$(BIN)/ruff check src benchmarks tests docs/hooks.py examples
-	$(BIN)/ruff format --check src benchmarks tests docs/hooks.py examples
+	$(BIN)/ruff check src benchmarks tests docs/hooks.py examples setup.py
+	$(BIN)/ruff format --check src benchmarks tests docs/hooks.py examples setup.py
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/vulture

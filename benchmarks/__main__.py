@@ -56,7 +56,7 @@ def run(
     request = Request(repeats, episodes, _template(preset, weights, only))
     wanted = {
         suite: [
-            case.chosen(device=device, data=data)
+            _placed(case, device, data)
             for case in suite.cases(request)
             if (not kinds or case.suite in kinds) and (not variants or case.variant in variants)
         ]
@@ -85,6 +85,12 @@ def _template(preset: str | None, weights: Path | None, only: tuple[str, ...]) -
     choice = PlannerChoice(preset, weights=weights)
     choice.check()
     return Case("parts", choice)
+
+
+def _placed(case: Case, device: str, data: Path) -> Case:
+    """A case on a device; one that names recordings of its own, such as those of few, keeps them."""
+    own = case.choice.data
+    return case.chosen(device=device, data=data if own == PlannerChoice.data else own)
 
 
 def report(folder: Folder) -> None:
@@ -132,7 +138,9 @@ def _duration(seconds: float) -> str:
 
 VERBS = {
     "run": Verb("benchmarks.__main__:run", "the trials behind the paper's tables and figures"),
+    "thin": Verb("benchmarks.thin:thin", "models from few recordings, for the suite of that name"),
     "expert": Verb("benchmarks.expert.command:expert", "train what walks the ant"),
+    "figures": Verb("benchmarks.pages:figures", "the numbers on the pages, from saved records"),
     "report": Verb("benchmarks.__main__:report", "those tables and figures, from saved records"),
 }
 

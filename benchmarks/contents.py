@@ -14,6 +14,7 @@ from benchmarks.report.stitch import success_tables
 from benchmarks.report.sweeps import sweep_charts
 from benchmarks.report.teleport import ablation_table
 from benchmarks.report.theory import certificate_tables
+from benchmarks.report.thin import thin_table
 from chronoforest.report.contents import Contents
 
 CONTENTS = Contents(
@@ -31,6 +32,7 @@ CONTENTS = Contents(
         "sweeps": sweep_charts,
         "figures": figure_maps,
         "parts": part_tables,
+        "thin": thin_table,
     },
     command="python -m benchmarks run",
 )

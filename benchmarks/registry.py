@@ -16,6 +16,7 @@ from benchmarks.suites import (
     sweeps,
     teleport,
     theory,
+    thin,
 )
 from chronoforest.bench.suite import Suite
 from chronoforest.errors import InvalidParameter
@@ -32,6 +33,7 @@ _MODULES = (
     sweeps,
     figures,
     parts,
+    thin,
 )
 
 SUITES: dict[str, Suite] = {module.SUITE.name: module.SUITE for module in _MODULES}

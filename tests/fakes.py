@@ -75,6 +75,7 @@ class StraightSampler:
     longest: float = 4.8
     guidance: dict = field(default_factory=dict)
     denoising: dict = field(default_factory=dict)
+    has_student: bool = False
     queries: list = field(default_factory=list)
 
     def guided_by(self, **changes):
@@ -84,7 +85,7 @@ class StraightSampler:
         return self
 
     def denoising_by(self, **changes):
-        return replace(self, denoising=self.denoising | changes)
+        return replace(self, denoising=self.denoising | changes, has_student=False)
 
     def __call__(self, query, rng):
         self.queries.append(query)

@@ -2,6 +2,7 @@
 
 import ast
 import re
+import runpy
 import tomllib
 from dataclasses import MISSING, fields
 from functools import cache
@@ -13,12 +14,14 @@ import pytest
 
 import chronoforest
 from chronoforest.cli import VERBS, main
+from chronoforest.modules import EXTRAS
 from chronoforest.planning.result import PlanResult
 from chronoforest.types import Plan
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src"
 README = ROOT / "README.md"
+CLI_PAGE = ROOT / "docs" / "cli.md"
 PAGES = [README, ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
@@ -121,8 +124,8 @@ def test_every_option_named_with_a_command_exists(verb, capsys):
     assert named <= offered
 
 
-def test_the_readme_lists_every_command():
-    assert {verb_of(command) for command in commands(README)} >= set(VERBS)
+def test_the_page_of_the_command_line_lists_every_command():
+    assert {verb_of(command) for command in commands(CLI_PAGE)} >= set(VERBS)
 
 
 def test_every_make_target_in_the_readme_exists():
@@ -161,14 +164,47 @@ def test_every_default_in_a_table_is_the_default_in_the_code(page):
     assert wrong == []
 
 
-def test_every_dependency_is_explained():
+def test_every_dependency_is_explained_with_its_extra():
     extras = PROJECT["optional-dependencies"]
-    everything = [*PROJECT["dependencies"], *extras["dev"], *extras["docs"]]
-    names = [re.match(r"[\w-]+", requirement)[0] for requirement in everything]
-    explained = re.findall(
-        r"^\| `([\w-]+)` \|", (ROOT / "docs" / "dependencies.md").read_text(), re.MULTILINE
-    )
+    told = [*PROJECT["dependencies"], *(requirement for extra in extras.values() for requirement in extra)]
+    names = {re.match(r"[\w-]+", requirement)[0] for requirement in told} - {"chronoforest"}
+    page = (ROOT / "docs" / "dependencies.md").read_text()
+    explained = re.findall(r"^\| `([\w-]+)` \|", page, re.MULTILINE)
     assert sorted(names) == sorted(explained)
+    for name, extra in re.findall(r"^\| `([\w-]+)` \| `(\w+)` \|", page, re.MULTILINE):
+        assert any(requirement.startswith(name) for requirement in extras[extra])
+
+
+def test_every_extra_that_an_error_names_exists():
+    named = [
+        extra
+        for path in (SOURCE / "chronoforest").rglob("*.py")
+        for extra in re.findall(
+            r'(?:optional|MissingExtra)\("[\w.]+", "(\w+)"\)|require\("(\w+)"\)', path.read_text()
+        )
+    ]
+    assert {a or b for a, b in named} >= {"sim", "view", "parquet"}
+    assert {a or b for a, b in named} <= set(PROJECT["optional-dependencies"])
+    for extra, modules in EXTRAS.items():
+        wanted = " ".join(PROJECT["optional-dependencies"][extra]).replace("-", "_")
+        assert all(module in wanted for module in modules)
+
+
+def test_every_dependency_has_a_tested_version():
+    extras = PROJECT["optional-dependencies"]
+    told = [*PROJECT["dependencies"], *(requirement for extra in extras.values() for requirement in extra)]
+    names = {re.match(r"[\w-]+", requirement)[0] for requirement in told} - {"chronoforest"}
+    pinned = set(re.findall(r"^([\w-]+)==", (ROOT / "constraints.txt").read_text(), re.MULTILINE))
+    assert names <= pinned
+
+
+def test_a_package_index_shows_the_readme_with_links_that_lead_somewhere():
+    setup = runpy.run_path(str(ROOT / "setup.py"))
+    text = setup["shown_readme"](README.read_text())
+    assert not [
+        target for _, target in LINK.findall(FENCE.sub("", text)) if "://" not in target and target[0] != "#"
+    ]
+    assert f"/raw/v{PROJECT['version']}/docs/images/" in text
 
 
 def test_the_changelog_knows_the_version():

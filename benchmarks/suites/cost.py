@@ -22,7 +22,7 @@ from chronoforest.models.sampler import SegmentSampler
 from chronoforest.peers.choice import PlannerChoice
 from chronoforest.routing.solver import AutoSolver, FixedOrder
 from chronoforest.search.junction import cluster
-from chronoforest.search.meeting import meet
+from chronoforest.search.meeting import meetings
 
 if TYPE_CHECKING:
     from chronoforest.presets.loading import PresetPlanner
@@ -37,7 +37,7 @@ PARTS: dict[str, tuple[Callable[..., Any], ...]] = {
     "sampling": (SegmentSampler.__call__,),
     "distance": (TemporalDistance.encode, TemporalDistance.between, TemporalDistance.pairwise),
     "clustering": (cluster,),
-    "meeting": (meet,),
+    "meeting": (meetings,),
     "route solving": (AutoSolver.__call__, FixedOrder.__call__),
 }
 """What the time is split over; a distance asked within another part counts there."""

@@ -67,6 +67,7 @@ PARTS = (
     Part(FOREST, "online", lacks="the roadmap", whole=BOTH),
     Part("both, without guidance", "verified-no-guidance", lacks="guidance of pieces", whole=BOTH),
     Part("both, without shortening", "verified-no-shortening", lacks="shortening of ways", whole=BOTH),
+    Part("both, full network", "verified-no-student", lacks="distillation for pieces", whole=BOTH),
     Part("both, one sample", "verified-single", lacks="several samples of a piece", whole=BOTH),
     Part(
         "both, order fixed", "roadmap-fixed", lacks="solving the order again", whole=BOTH, is_about_order=True
@@ -74,6 +75,8 @@ PARTS = (
     Part("forest, without guidance", "no-guidance", lacks="guidance of lookaheads", whole=FOREST),
     Part("forest, without shortening", "no-shortening", lacks="shortening of bridges", whole=FOREST),
     Part("forest, without challenges", "no-challenges", lacks="challenges", whole=FOREST),
+    Part("forest, distance as learned", "learned-distance", lacks="far distances over hops", whole=FOREST),
+    Part("forest, full network", "no-student", lacks="distillation", whole=FOREST),
     Part("forest, one sample", "single", lacks="several samples of a leaf", whole=FOREST),
     Part("forest, start tree only", "start-tree-only", lacks="the target's tree", whole=FOREST),
     Part(
@@ -211,4 +214,4 @@ _KINDS = {
 }
 
 
-SUITE = Suite("parts", "what each part is worth", cases, run_part, seconds=6.0)
+SUITE = Suite("parts", "what each part is worth", cases, run_part, seconds=3.0)

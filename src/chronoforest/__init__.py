@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from chronoforest.errors import ChronoForestError
     from chronoforest.planning.planner import MaxExpansions, MaxRounds, MaxSeconds, Planner
+    from chronoforest.planning.problem_files import load_problem
     from chronoforest.planning.result import PlanResult, load_result
     from chronoforest.presets.loading import load_planner
     from chronoforest.presets.options import TrainOptions
@@ -28,6 +29,7 @@ _HOMES = {
     "RoundStats": "types",
     "TrainOptions": "presets.options",
     "load_planner": "presets.loading",
+    "load_problem": "planning.problem_files",
     "load_result": "planning.result",
     "train_preset": "presets.training",
 }
@@ -45,6 +47,7 @@ __all__ = [
     "RoundStats",
     "TrainOptions",
     "load_planner",
+    "load_problem",
     "load_result",
     "train_preset",
 ]

@@ -23,8 +23,17 @@ class UnknownName(ChronoForestError):
 
     kind = "name"
 
-    def __init__(self, name: str, choices: Iterable[str]) -> None:
-        super().__init__(f"unknown {self.kind} {name!r}; available: {', '.join(choices)}")
+    def __init__(self, name: str, choices: Iterable[str], also: Iterable[str] = ()) -> None:
+        """also: other names that would do, too many to list."""
+        choices = list(choices)
+        meant = did_you_mean(name, [*choices, *also])
+        super().__init__(f"unknown {self.kind} {name!r}; {meant}available: {', '.join(choices)}")
+
+
+class UnknownCommand(UnknownName):
+    """No command of those words."""
+
+    kind = "command"
 
 
 class UnknownPreset(UnknownName):
@@ -37,9 +46,10 @@ class UnknownPlanner(ChronoForestError):
     """Neither ChronoForest's planner, nor a peer, nor a module with a peer has that name."""
 
     def __init__(self, name: str, choices: Iterable[str], reason: str = "") -> None:
-        why = f" ({reason})" if reason else ""
+        why, choices = f" ({reason})" if reason else "", list(choices)
+        meant = "" if name in choices else did_you_mean(name, choices)
         super().__init__(
-            f"unknown planner {name!r}{why}; available: {', '.join(choices)}, or a module with a PEER"
+            f"unknown planner {name!r}{why}; {meant}available: {', '.join(choices)}, or a module with a PEER"
         )
 
 
@@ -113,6 +123,14 @@ class InUse(ChronoForestError):
 
 class WorkerDied(ChronoForestError):
     """A process that shares the work ended before its work was done."""
+
+
+def did_you_mean(name: str, choices: Iterable[str]) -> str:
+    """A question about the choice that is spelled nearly like a name; nothing where none is."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(str(name), list(choices), n=1)
+    return f"did you mean {close[0]!r}? " if close else ""
 
 
 def require_at_least(params: object, least: float, *names: str) -> None:

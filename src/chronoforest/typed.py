@@ -34,6 +34,14 @@ def check_whole(name: str, value: object, least: int = 0) -> None:
         raise InvalidParameter(f"{name} must be a whole number of {least} or more, got {value!r:.40}")
 
 
+def check_seconds(name: str, value: object) -> None:
+    """Refuse what is no time that can pass: seconds of 0 or more, and finite."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
+        raise InvalidParameter(f"{name} must be a number, got {value!r:.40}")
+    if not 0 <= value < math.inf:  # also NaN, which no time ever reaches
+        raise InvalidParameter(f"{name} must be 0 or more and finite, got {value}")
+
+
 def _built(kind: Any, value: Any, where: str) -> Any:
     if hasattr(kind, "from_dict"):
         return kind.from_dict(value)

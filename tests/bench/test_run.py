@@ -177,7 +177,7 @@ def test_compressed_records_are_read_too_and_plain_ones_count_more(tmp_path):
 def test_a_trial_tells_what_made_it(tmp_path):
     (trial,) = run_cases(FAKE, CASES[:1], tmp_path / "pairs")
     files = PlannerChoice(GIANT).weight_files
-    assert [path.stem for path in files] == ["density", "distance", "denoiser", "tracker"]
+    assert [path.stem for path in files] == ["density", "distance", "denoiser", "student", "tracker"]
     assert trial.origin == Origin(version("chronoforest"), "cpu", fingerprint(*files))
     assert len(trial.origin.weights) == 16
 

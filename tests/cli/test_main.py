@@ -4,13 +4,34 @@ import sys
 import pytest
 
 from chronoforest import cli
-from chronoforest.cli import VERBS, Verb, main
+from chronoforest.cli import FIRST, VERBS, Verb, main
 
 
 def test_help_lists_every_command(capsys):
     assert main(["--help"]) == 0
     listing = capsys.readouterr().out
     assert all(name in listing for name in VERBS)
+
+
+def test_without_arguments_the_five_commands_that_people_need_first_are_shown(capsys):
+    assert main([]) == 0
+    shown = [line.split("  ")[1] for line in capsys.readouterr().out.splitlines() if line.startswith("  ")]
+    assert tuple(shown) == FIRST
+    assert len(FIRST) == 5
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("plna --preset x", "plan"),
+        ("bench stich", "bench stitch"),
+        ("demos", "demo"),
+        ("train al -h", "train all"),
+    ],
+)
+def test_a_command_that_is_nearly_one_is_asked_about(typed, meant, capsys):
+    assert main(typed.split()) == 2
+    assert f"; did you mean {meant!r}? available: data generate, " in capsys.readouterr().err
 
 
 def test_a_group_lists_its_own_commands(capsys):

@@ -1,3 +1,4 @@
+import importlib.util
 import json
 import os
 
@@ -36,8 +37,9 @@ def test_plan_writes_and_prints(tmp_path, capsys):
     assert load_result(tmp_path / "plan.json").complete
     assert (tmp_path / "plan.png").read_bytes().startswith(b"\x89PNG")
     printed = capsys.readouterr().out
-    assert printed.startswith("complete;")
-    assert str(tmp_path / "plan.png") in printed
+    rounds, summary = printed.split("complete;")
+    assert rounds.splitlines()[-1].split("  ")[:3] == ["0", "S1 → W1 → G1 | S2 → G2", "3/3"]
+    assert all(str(tmp_path / name) in summary for name in ("plan.json", "plan.png"))
     assert json.loads((tmp_path / "config.json").read_text())["version"]
 
 
@@ -49,7 +51,68 @@ def test_an_incomplete_plan_is_written_and_ends_with_a_code_of_its_own(tmp_path,
     assert main(command) == 3
     assert not load_result(tmp_path / "plan.json").complete
     assert (tmp_path / "plan.png").is_file()
-    assert capsys.readouterr().out.startswith("incomplete, unmet: S1→G1")
+    assert "\nincomplete, unmet: S1→G1" in capsys.readouterr().out
+
+
+def test_the_points_may_lie_in_csv_files_and_the_problem_in_a_json_file(tmp_path):
+    (tmp_path / "stops.csv").write_text("name,x,y\nbakery,4,4\nharbour,8,20\n")
+    (tmp_path / "problem.json").write_text(
+        '{"starts": [[0, 0]], "goals": [[20, 20]], "waypoints": [[4, 4], [8, 20]]}'
+    )
+    typed = ["--starts", "0,0", "--goals", "20,20", "--waypoints", str(tmp_path / "stops.csv")]
+    written = ["--problem", str(tmp_path / "problem.json")]
+    for options in (typed, written):
+        assert main(["plan", "--preset", "point-medium", *options, "--out", str(tmp_path / "out")]) == 0
+        result = load_result(tmp_path / "out" / "plan.json")
+        assert result.problem.waypoints.tolist() == [[4.0, 4.0], [8.0, 20.0]]
+        assert result.preset == MEDIUM
+
+
+def test_a_problem_is_told_once(tmp_path, capsys, planners):
+    command = ["plan", "--preset", MEDIUM, "--problem", "p.json", "--goals", "1,1", "--out", str(tmp_path)]
+    assert main(command) == 2
+    assert "--problem p.json says where to go; leave out --goals" in capsys.readouterr().err
+    assert main(["plan", "--preset", MEDIUM]) == 2
+    assert 'nobody said where to go; use --starts "0,0"' in capsys.readouterr().err
+    assert not planners
+
+
+def test_seconds_are_passed_on_as_the_stop(tmp_path, monkeypatch):
+    stops = []
+
+    class Noting(FakePlanner):
+        def plan(self, problem, *, stop=None, **options):
+            stops.append(stop)
+            return super().plan(problem, **options)
+
+    monkeypatch.setattr("chronoforest.presets.loading.load_planner", lambda name, **_: Noting(name))
+    command = ["plan", "--preset", MEDIUM, "--starts", "0,0", "--goals", "20,20", "--out", str(tmp_path)]
+    assert main(command) == 0
+    assert main([*command, "--seconds", "1.5"]) == 0
+    assert stops == [None, 1.5]
+
+
+@pytest.mark.parametrize(
+    ("command", "library", "extra"),
+    [
+        (["run", "--preset", MEDIUM, "--task", "1"], "mujoco", "sim"),
+        (["demo"], "mujoco", "sim"),
+        (["bench", "stitch", "--preset", MEDIUM], "mujoco", "sim"),
+        (["view"], "uvicorn", "view"),
+    ],
+)
+def test_a_missing_extra_is_one_sentence_with_the_command(
+    command, library, extra, tmp_path, monkeypatch, capsys
+):
+    found = importlib.util.find_spec
+    monkeypatch.setattr(
+        "chronoforest.modules.find_spec", lambda name: None if name == library else found(name)
+    )
+    monkeypatch.chdir(tmp_path)
+    assert main(command) == 2
+    sentence = f"this needs {library}; install it with `pip install 'chronoforest[{extra}]'`"
+    assert capsys.readouterr().err == f"chronoforest: {sentence}\n"
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_in_use_is_refused_before_any_work(tmp_path, capsys, planners):
@@ -73,16 +136,19 @@ def test_a_folder_remembers_every_command(tmp_path, monkeypatch):
 
 def test_plan_passes_mode_and_weights_on(tmp_path, planners):
     options = ["--preset", MEDIUM, "--starts", "0,0", "--goals", "20,20", "--mode", "fast"]
-    assert main(["plan", *options, "--weights", "w", "--out", str(tmp_path)]) == 0
+    assert main(["plan", *options, "--weights", str(tmp_path), "--out", str(tmp_path)]) == 0
     ((name, device, weights, mode),) = planners
-    assert (name, device, str(weights), mode) == (MEDIUM, "cpu", "w", "fast")
+    assert (name, device, weights, mode) == (MEDIUM, "cpu", tmp_path, "fast")
 
 
 @pytest.mark.parametrize("points", ["0", "0,0,0", "a,b", "0,0 1", "0;0"])
 def test_malformed_points_show_how_they_are_typed(points, tmp_path, capsys, planners):
     options = ["--preset", MEDIUM, "--starts", points, "--goals", "20,20"]
     assert main(["plan", *options, "--out", str(tmp_path / "new")]) == 2
-    assert f'--starts must be points such as "0,0 52,36", got {points!r}' in capsys.readouterr().err
+    assert (
+        f'--starts must be points such as "0,0 52,36" or a CSV file, got {points!r}'
+        in capsys.readouterr().err
+    )
     assert not planners
     assert not (tmp_path / "new").exists()
 
@@ -90,7 +156,7 @@ def test_malformed_points_show_how_they_are_typed(points, tmp_path, capsys, plan
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"--preset": "pointmaze-tiny"}, "unknown preset 'pointmaze-tiny'; available: antmaze-giant"),
+        ({"--preset": "pointmaze-tiny"}, "unknown preset 'pointmaze-tiny'; did you mean 'point"),
         ({"--goals": "20,20 0,0"}, "every agent needs one start and one goal"),
         ({"--goals": "0,0"}, "S1 and G1 are both at"),
         ({"--waypoints": "nan,0"}, "waypoints[0] is (nan, 0)"),
@@ -173,6 +239,7 @@ def test_demo_shows_rounds_a_table_and_what_it_wrote(tmp_path, capsys, monkeypat
     assert "7/7" in printed
     assert printed.count("arrived") == 2
     assert str(tmp_path / "walk.mp4") in printed
+    assert printed.index("planned: ") < printed.index("arrived")
     assert len(load_rollouts(tmp_path / "rollout.json")) == 2
 
 

@@ -1,10 +1,13 @@
 """Every training verb on a tiny budget: networks and recordings that a test can afford."""
 
+import itertools
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tiny import PARAMS, make_episodes
 
-from chronoforest import TrainOptions, load_planner, train_preset
+from chronoforest import TrainOptions, load_planner, names, train_preset
 from chronoforest.cli import main
 from chronoforest.data.episodes import flat_arrays, write_arrays
 from chronoforest.errors import BadCheckpoint
@@ -12,6 +15,7 @@ from chronoforest.models import checkpoint, store
 from chronoforest.models.sampler import SamplerParams
 from chronoforest.planning.planner import MaxRounds
 from chronoforest.presets.named import PRESETS, Preset
+from chronoforest.presets.quality import MEASURES, WeakModels, read_marks
 from chronoforest.types import Problem
 
 NAME = "tiny-v0"
@@ -23,9 +27,10 @@ def presets():
     """Two presets with tiny models, as long as this module runs."""
     for name in (NAME, OTHER):
         PRESETS[name] = Preset(name, PARAMS, SamplerParams(num_steps=4))
+        names.PRESETS[name] = name
     yield
     for name in (NAME, OTHER):
-        del PRESETS[name]
+        del PRESETS[name], names.PRESETS[name]
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +56,8 @@ def trained(data, tmp_path_factory):
 
 
 def test_train_all_makes_weights_that_plan(trained):
-    planner = load_planner(NAME, weights=trained)
+    with pytest.warns(WeakModels, match="confirmed by the denoiser"):  # after four steps
+        planner = load_planner(NAME, weights=trained)
     problem = Problem(starts=[[3.0, 3.0]], goals=[[7.0, 7.0]], waypoints=[[3.0, 7.0]])
     result = planner.plan(problem, stop=MaxRounds(3))
     assert result.preset == NAME
@@ -141,7 +147,7 @@ def test_ctrl_c_ends_with_130_and_what_was_trained_is_kept(data, tmp_path, capsy
         (["--device", "toaster"], "device must be auto, cpu or cuda, got 'toaster'"),
         (["--preset", "nowhere"], "unknown preset 'nowhere'; available: "),
         (["--data", "nowhere"], "no such file"),
-        (["--steps", "0"], "num_steps must be at least 1, got 0"),
+        (["--steps", "0"], "steps must be at least 1, got 0"),
         (["--batch", "0"], "batch must be at least 1, got 0"),
         (["--learning-rate", "0"], "learning_rate must be above 0, got 0.0"),
         (["--init", "nowhere"], "no checkpoint at nowhere"),
@@ -169,3 +175,41 @@ def test_a_folder_that_cannot_be_written_is_one_line(data, tmp_path, capsys):
     error = capsys.readouterr().err
     assert "cannot write" in error
     assert error.count("\n") == 1
+
+
+def test_training_ends_with_marks_that_are_printed_and_stored(data, tmp_path, capsys):
+    """Once density, distance and denoiser are there; before that there is nothing to plan with."""
+    for verb in ("density", "distance"):
+        assert main(command(verb, data, tmp_path)) == 0
+    assert "good enough to plan with?" not in capsys.readouterr().out
+    assert main(command("denoiser", data, tmp_path)) == 0
+    told = capsys.readouterr().out.partition("good enough to plan with?\n")[2]
+    marks = read_marks(tmp_path)
+    assert [one.name for one in marks] == list(MEASURES)
+    assert told == "".join(f"  {one}\n" for one in marks)
+
+
+def test_a_training_that_ended_early_says_so(data, tmp_path, capsys, monkeypatch):
+    errors = itertools.count(1.0)
+    monkeypatch.setattr("chronoforest.models.fit._broken_share", lambda *asked: next(errors))
+    assert main(command("density", data, tmp_path)) == 0
+    assert main(command("denoiser", data, tmp_path, "--patience", "0.1", steps="50")) == 0
+    told = capsys.readouterr().out
+    assert "ended early: the held-out error is no better since step 1, whose weights were kept" in told
+    card = store.Stored.read(tmp_path, "denoiser").card
+    assert card["command"].endswith("--patience 0.1")
+    assert [step for step, _ in card["watch"]["looks"]] == [1, 2, 3, 4, 5, 6]
+
+
+def test_recordings_that_cannot_be_learned_from_are_refused_before_any_work(tmp_path, capsys):
+    """An import cut trips into pieces of eleven rows; nothing is written, and what to change is said."""
+    write_arrays(tmp_path / f"{OTHER}.npz", flat_arrays(make_episodes(num_steps=11)))
+    PRESETS[OTHER] = replace(
+        PRESETS[OTHER], models=replace(PARAMS, distance=replace(PARAMS.distance, backup=12))
+    )
+    out = tmp_path / "out"
+    line = ["train", "all", "--preset", OTHER, "--data", str(tmp_path), "--out", str(out)]
+    assert main([*line, "--device", "cpu"]) == 2
+    told = capsys.readouterr().err
+    assert "11 rows are shorter than the 24 that models.distance.backup = 12 needs" in told
+    assert not out.exists()

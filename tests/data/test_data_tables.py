@@ -51,7 +51,7 @@ def test_without_the_extra_the_error_says_how_to_install_it(tmp_path, monkeypatc
     def refuse(name):
         raise ImportError(name)
 
-    monkeypatch.setattr("chronoforest.data.tables.importlib.import_module", refuse)
+    monkeypatch.setattr("chronoforest.modules.import_module", refuse)
     (tmp_path / "a.parquet").write_bytes(b"PAR1")
     with pytest.raises(MissingExtra, match=r"needs pyarrow; .*chronoforest\[parquet\]"):
         read_table(tmp_path / "a.parquet")

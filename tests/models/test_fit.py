@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -14,11 +16,13 @@ FIGURES = {
     "density": {"held_out_unsupported_share"},
     "distance": {"held_out_rank_correlation", "held_out_median_ratio"},
     "denoiser": {
+        "training_loss",
         "held_out_loss",
         "leaving_unsupported_share",
         "leaving_jump_share",
         "arriving_unsupported_share",
         "arriving_jump_share",
+        "recorded_jump_share",
     },
     "tracker": {"held_out_action_error"},
 }
@@ -133,3 +137,17 @@ def test_a_denoiser_without_a_density_is_refused_before_it_trains(recordings, tm
         FITS["denoiser"](recordings, PARAMS, TrainingRun(tmp_path, "tiny", CPU, on_progress=reports.append))
     assert not reports
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_part_held_out_by_us_still_counts_as_recorded_and_a_file_of_its_own_does_not(tmp_path):
+    """The figure is measured against the training part either way."""
+    here, there = make_episodes(), make_episodes(seed=1)
+    there = replace(there, observations=there.observations + np.float32(30.0))
+    margins, figures = [], []
+    for is_divided in (True, False):
+        run = TrainingRun(tmp_path / str(is_divided), "tiny", CPU)
+        figures.append(FITS["density"](Recordings(here, there, is_divided), PARAMS, run))
+        margins.append(store.load_density(run.folder).margin(there.xy.reshape(-1, 2)))
+    assert (margins[0] > -0.2).all()
+    assert (margins[1] < 0).all()
+    assert figures[0] == figures[1] == {"held_out_unsupported_share": 1.0}

@@ -5,7 +5,7 @@ from tiny import DENOISER, SCALING, WINDOW, make_denoiser, make_distance
 
 from chronoforest.errors import InvalidParameter
 from chronoforest.models import schedule
-from chronoforest.models.sampler import SamplerParams, SegmentSampler
+from chronoforest.models.sampler import SamplerParams, SegmentSampler, Student
 from chronoforest.types import Query
 
 PARAMS = SamplerParams(num_steps=6)
@@ -241,6 +241,16 @@ def test_without_strength_nobody_is_guided():
     unguided = make_sampler(distance=None).guided_by(strength=0.0)
     free = sampled(make_sampler(), query(guidance=0.0))
     np.testing.assert_array_equal(sampled(unguided, query(guidance=4.0)), free)
+
+
+def test_other_steps_are_taken_by_the_full_network():
+    """A student learned the levels it visits and no others."""
+    student = Student(make_denoiser(1), (1000, 500, 0))
+    sampler = SegmentSampler(make_denoiser(), Homing(), PARAMS, "cpu", student)
+    assert sampler.net is student.net
+    assert sampler.guided_by(spread="sparse").net is student.net
+    other = sampler.denoising_by(token_lag=1)
+    assert (other.net, other.levels) == (sampler.teacher, schedule.sampling_levels(PARAMS.num_steps))
 
 
 def test_other_parameters_leave_the_rest_as_it_was():

@@ -5,9 +5,9 @@ from peer_cases import make_peer
 
 from chronoforest.errors import BadDataset, UnknownPlanner
 from chronoforest.peers import registry
-from chronoforest.peers.choice import CHRONOFOREST, PlannerChoice
+from chronoforest.peers.choice import CHRONOFOREST, PLANNERS, PlannerChoice
 from chronoforest.peers.legs import LegSearch, expected_costs
-from chronoforest.peers.registry import PEERS, Peer, check_planner, find_peer
+from chronoforest.peers.registry import PAPER_PEERS, PEERS, Peer, find_peer
 
 
 class StraightLine(LegSearch):
@@ -34,7 +34,6 @@ class Toy:
 
 def test_a_toy_peer_plans_once_it_is_registered(monkeypatch):
     monkeypatch.setitem(PEERS, "toy", Peer(Toy))
-    check_planner("toy")
     peer = make_peer("toy")
     result = peer.plan(scattered_problem(2, 3))
     assert result.complete
@@ -55,7 +54,6 @@ def test_a_module_of_ones_own_in_the_current_folder_is_a_peer_by_its_path(monkey
     )
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend("elsewhere")  # so that the path is as before afterwards
-    check_planner("own_methods.straight")
     assert find_peer("own_methods.straight").needs_states
 
 
@@ -70,30 +68,33 @@ def test_the_papers_baselines_are_found_by_name_and_by_path():
 def test_a_baseline_that_is_not_installed_is_refused_in_a_sentence(monkeypatch):
     monkeypatch.setitem(registry.PAPER_PEERS, "tree-single", "nowhere.peers.tree_single")
     with pytest.raises(UnknownPlanner, match=r"'tree-single' \(there is no nowhere\.peers.* here, only"):
-        check_planner("tree-single")
+        find_peer("tree-single")
 
 
 def test_a_module_without_a_peer_or_with_a_mistake_says_so(monkeypatch, tmp_path):
     with pytest.raises(UnknownPlanner, match=r"'json'; available: .*, or a module with a PEER"):
-        check_planner("json")
+        find_peer("json")
     (tmp_path / "mistaken.py").write_text("import no_such_library\n")
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(ModuleNotFoundError, match="no_such_library"):
-        check_planner("mistaken")
+        find_peer("mistaken")
 
 
 @pytest.mark.parametrize("name", ["rrt", "", ".", "a..b", "folder/rrt.py", "--help"])
 def test_what_is_neither_a_name_nor_a_module_is_unknown(name):
     with pytest.raises(UnknownPlanner, match="or a module with a PEER"):
-        check_planner(name)
+        find_peer(name)
 
 
 def test_an_unknown_planner_is_told_what_there_is():
     with pytest.raises(
         UnknownPlanner, match=r"unknown planner 'rrt'; available: chronoforest, dataset-graph"
     ):
-        check_planner("rrt")
-    check_planner(CHRONOFOREST)
+        find_peer("rrt")
+
+
+def test_the_names_that_are_checked_early_are_those_of_the_registry():
+    assert (CHRONOFOREST, *PEERS, *PAPER_PEERS) == PLANNERS
 
 
 def test_only_the_graph_reads_recordings(monkeypatch, tmp_path):

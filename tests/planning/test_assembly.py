@@ -6,7 +6,15 @@ from fakes import BLOCK, CALIBRATION, SPEED, EuclideanDistance, SquareDensity, m
 
 from chronoforest.errors import InvalidParameter
 from chronoforest.planning import assembly
-from chronoforest.planning.assembly import Bridge, Walkways, best_effort, bridge_path, joined, make_plan
+from chronoforest.planning.assembly import (
+    Bridge,
+    Clock,
+    Walkways,
+    best_effort,
+    bridge_path,
+    joined,
+    make_plan,
+)
 from chronoforest.planning.closed_loop import ClosedLoop
 from chronoforest.planning.shortening import (
     CROWDING,
@@ -22,6 +30,7 @@ from chronoforest.types import Leg, Meeting, Pair, Problem, path_length
 
 PARAMS = AssemblyParams()
 DISTANCE = EuclideanDistance()
+CLOCK = Clock(DISTANCE, 1.0 / SPEED, 0.9, PARAMS)
 
 
 class Corridor:
@@ -234,8 +243,7 @@ def test_walkways_are_built_for_every_meeting_and_cost_their_length_at_one_pace(
         np.testing.assert_allclose(bridge.path[[0, -1]], search.problem.anchors[[pair.source, pair.target]])
         paces.append(search.bridges.meetings[pair].cost / bridge.length)
     assert paces == pytest.approx([paces[0]] * len(paces))
-    times = [travel_time(b.path, DISTANCE, PARAMS) / b.length for b in search.walkways.bridges.values()]
-    assert min(times) - 1e-9 <= paces[0] <= max(times) + 1e-9
+    assert paces[0] == pytest.approx(1.0 / SPEED)
 
 
 def test_the_way_back_over_a_bridge_is_the_same_way_reversed():
@@ -249,7 +257,7 @@ def test_the_way_back_over_a_bridge_is_the_same_way_reversed():
 @pytest.mark.parametrize("is_reversible", [True, False])
 def test_a_meeting_is_built_once_and_another_only_if_the_trees_reach_it_sooner(is_reversible):
     forest, meeting = two_trees()
-    walkways = Walkways(SquareDensity(), DISTANCE, PARAMS, is_reversible)
+    walkways = Walkways(SquareDensity(), DISTANCE, PARAMS, is_reversible, CLOCK)
     first = walkways.realise(forest, meeting)
     assert first.cost == pytest.approx(0.1 / SPEED)
     assert walkways.realise(forest, meeting) is None
@@ -284,7 +292,7 @@ def test_another_meeting_is_built_only_if_the_trees_reach_it_clearly_sooner(monk
     monkeypatch.setattr(assembly, "build_bridge", lambda *_: straight_bridge(next(lengths)))
     monkeypatch.setattr(assembly, "WORTH_BUILDING", 0.95)
     forest, meeting = two_trees()
-    walkways = Walkways(SquareDensity(), DISTANCE, PARAMS, is_reversible=True)
+    walkways = Walkways(SquareDensity(), DISTANCE, PARAMS, is_reversible=True, clock=CLOCK)
     built = [walkways.realise(forest, replace(meeting, cost=cost)) for cost in (100.0, 96.0, 94.0, 90.0)]
     assert [found is not None for found in built] == [True, False, True, False]
     assert walkways.bridges[meeting.pair].length == pytest.approx(8.0)
@@ -294,34 +302,20 @@ def test_a_bridge_that_turns_out_longer_is_forgotten(monkeypatch):
     lengths = iter([5.0, 5.0, 4.0])
     monkeypatch.setattr(assembly, "build_bridge", lambda *_: straight_bridge(next(lengths)))
     forest, meeting = two_trees()
-    walkways = Walkways(SquareDensity(), DISTANCE, PARAMS, is_reversible=True)
+    walkways = Walkways(SquareDensity(), DISTANCE, PARAMS, is_reversible=True, clock=CLOCK)
     built = [walkways.realise(forest, replace(meeting, cost=cost)) for cost in (100.0, 50.0, 25.0)]
     assert [found is not None for found in built] == [True, False, True]
     assert built[2].cost == pytest.approx(4.0 / SPEED)
 
 
-class SlowStarts(EuclideanDistance):
-    """A clock that counts every hop a tenth of a step too long: short ways look slow."""
-
-    def between(self, source, target):
-        return super().between(source, target) + 0.1
-
-
-def test_the_pace_is_not_taken_from_a_bridge_too_short_to_be_timed(monkeypatch):
-    lengths = iter([1e-6, 8.0, 6.0])
-    monkeypatch.setattr(assembly, "build_bridge", lambda *_: straight_bridge(next(lengths)))
-    forest, meeting = two_trees()
-    walkways = Walkways(SquareDensity(), SlowStarts(), PARAMS, is_reversible=False)
-    tiny, first, second = (
-        walkways.realise(forest, replace(meeting, pair=pair)) for pair in (Pair(0, 1), Pair(1, 0), Pair(0, 2))
-    )
-    assert tiny.cost == pytest.approx(0.1, abs=1e-4)
-    assert first.cost == pytest.approx(8.0 / SPEED + 0.2)
-    assert second.cost == pytest.approx(0.75 * first.cost)
+def test_a_way_takes_its_length_at_the_pace_unless_it_surely_takes_longer():
+    path = resample(np.array([[3.0, 3.0], [11.0, 3.0]]), 0.25)
+    for pace, surely, steps in ((10.0, 0.9, 80.0), (12.0, 0.9, 96.0), (8.0, 0.9, 72.0)):
+        assert Clock(DISTANCE, pace, surely, PARAMS)(path) == pytest.approx(steps)
 
 
 def test_adjoining_bridges_are_joined_into_one():
-    walkways = Walkways(SquareDensity(), DISTANCE, PARAMS, is_reversible=False)
+    walkways = Walkways(SquareDensity(), DISTANCE, PARAMS, is_reversible=False, clock=CLOCK)
     walkways.bridges = {
         Pair(0, 1): Bridge(np.array([[0.0, 0.0], [1.0, 0.0]]), 3.0),
         Pair(1, 2): Bridge(np.array([[1.0, 0.0], [1.0, 2.0]]), 4.0),

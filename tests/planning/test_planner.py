@@ -35,7 +35,6 @@ from chronoforest.routing.budget import linkable_pairs
 from chronoforest.routing.challenge import ChallengeParams
 from chronoforest.routing.solver import solve_exact
 from chronoforest.search.expand import SearchParams
-from chronoforest.search.landmarks import scatter
 from chronoforest.search.memory import ForestMemory
 from chronoforest.search.tree import plant
 from chronoforest.types import JointRoute, Pair, Problem, RoundStats, WorldParams
@@ -260,8 +259,8 @@ def test_a_variants_models_are_prepared_once_and_again_when_models_or_parameters
     first = planner.prepared("online")
     assert planner.prepared("online") is first
     assert planner.prepared("sparse-guidance") is not first
-    planner.params = replace(planner.params, landmark_spacing=0.0)
-    assert planner.prepared("online").models.distance is planner.models.distance
+    planner.params = replace(planner.params, anchor_tolerance=0.1)
+    assert planner.prepared("online") is not first
     planner.models = FakeModels(distance=WindDistance())
     assert planner.prepared("online").learned is planner.models.distance
 
@@ -299,7 +298,7 @@ def test_temporal_fixed_keeps_the_order_that_raw_distances_give():
     assert [route.order for route in result.routes] == first.named(problem)
 
 
-def test_landmarks_put_far_distances_right_and_leave_temporal_fixed_what_was_learned():
+def test_the_roadmap_puts_far_distances_right_and_leave_temporal_fixed_what_was_learned():
     problem = scattered_problem(1, 3)
     planner = Planner(FakeModels(distance=DriftingDistance()), PlannerParams())
     true, learned = (
@@ -308,7 +307,7 @@ def test_landmarks_put_far_distances_right_and_leave_temporal_fixed_what_was_lea
     )
     is_far = true > CALIBRATION.local_window
     assert is_far.any()
-    chained, raw = (begun(planner, problem, variant).guess for variant in ("online", "no-landmarks"))
+    chained, raw = (begun(planner, problem, variant).guess for variant in ("online", "learned-distance"))
     np.testing.assert_allclose(raw, learned)
     np.testing.assert_allclose(chained[~is_far], true[~is_far])
     np.testing.assert_allclose(chained[is_far], true[is_far], rtol=0.1)
@@ -485,11 +484,7 @@ def test_without_challenges_a_complete_route_is_taken_at_once():
 
 @pytest.mark.parametrize(
     "broken",
-    [
-        {"max_rounds": 0},
-        {"landmark_spacing": -0.1},
-        {"landmark_spacing": 2.0},
-    ],
+    [{"max_rounds": 0}, {"max_rounds": -3}],
 )
 def test_planner_parameters_out_of_range_are_refused(broken):
     with pytest.raises(InvalidParameter, match=str(next(iter(broken.values())))):
@@ -536,7 +531,7 @@ def test_a_criterion_that_would_never_stop_or_makes_no_sense_is_refused(stop, va
         stop(value)
 
 
-@pytest.mark.parametrize("edge", [{"max_rounds": 1}, {"landmark_spacing": 0.0}, {"landmark_spacing": 1.0}])
+@pytest.mark.parametrize("edge", [{"max_rounds": 1}])
 def test_the_ends_of_the_ranges_are_allowed(edge):
     PlannerParams(**edge)
 
@@ -632,6 +627,14 @@ def test_variants_change_what_they_say():
     assert (challenge.max_doubts, challenge.max_challenges) == (0, 0)
 
 
+@pytest.mark.parametrize("variant", ["no-student", "verified-no-student", "paper"])
+def test_variants_of_the_full_network_have_no_student(variant):
+    planner = make_planner()
+    planner.models.sampler.has_student = True
+    assert not planner.prepared(variant).models.sampler.has_student
+    assert planner.prepared("no-guidance").models.sampler.has_student
+
+
 @pytest.mark.parametrize("variant", ["no-shortening", "verified-no-shortening", "paper"])
 def test_ways_that_are_not_shortened_are_as_long_as_they_were_found(variant):
     planner, problem = make_planner(BLOCK), scattered_problem(1, 2, BLOCK)
@@ -675,11 +678,11 @@ def test_the_paper_stops_after_forty_rounds_however_many_legs_there_are():
     assert lost.plan(scattered_problem(1, 2)).num_rounds == 72
 
 
-def test_landmarks_lie_a_share_of_the_trusted_way_apart():
-    """Within the calibration's window of 50 steps one walks 5 units, of which 0.2 is 1."""
-    planner = make_planner(landmark_spacing=0.2)
-    landmarks = planner.prepared("online").models.distance.codes
-    np.testing.assert_array_equal(landmarks, scatter(planner.models.support, 1.0))
+def test_what_ways_come_out_at_is_told_for_the_distance_that_trees_use():
+    """In an open square ways are straight; a distance that drifts looks longer than they are."""
+    planner = Planner(FakeModels(distance=DriftingDistance(drift=2.0)), PlannerParams())
+    assert planner.prepared("online").stretch == pytest.approx(1.0, abs=0.08)
+    assert planner.prepared("learned-distance").stretch == pytest.approx(0.5, abs=0.08)
 
 
 def test_the_longest_hop_is_what_is_covered_between_two_frames():
@@ -687,7 +690,7 @@ def test_the_longest_hop_is_what_is_covered_between_two_frames():
     assert planner.prepared("online").models.largest_hop == SPEED * planner.models.sampler.stride
 
 
-def test_an_order_fixed_on_the_learned_distance_is_kept_although_landmarks_know_better():
+def test_an_order_fixed_on_the_learned_distance_is_kept_although_the_roadmap_knows_better():
     """Of many problems one is taken where the two disagree."""
     planner = Planner(FakeModels(distance=DriftingDistance(drift=4.0)), PlannerParams())
     for seed in range(50):

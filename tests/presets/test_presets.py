@@ -13,7 +13,7 @@ from chronoforest.models import checkpoint
 from chronoforest.models.denoiser import num_tokens
 from chronoforest.presets.loading import load_planner
 from chronoforest.presets.named import PRESETS, get_preset
-from chronoforest.presets.withdrawn import MOVED
+from chronoforest.presets.withdrawn import IDLE, MOVED
 
 GIANT = "pointmaze-giant-stitch-v0"
 
@@ -55,6 +55,13 @@ def test_a_key_that_is_gone_is_no_field_any_more():
     names = set(leaves(get_preset(GIANT)))
     assert not names & set(MOVED)
     assert all(word.rstrip(",") in names for text in MOVED.values() for word in text.split() if "." in word)
+
+
+def test_a_key_that_means_nothing_any_more_is_read_over(tmp_path):
+    (tmp_path / "old.toml").write_text("[planner]\nlandmark_spacing = 0.0\nmax_rounds = 7\n")
+    planner = get_preset(str(tmp_path / "old.toml")).planner
+    assert planner.max_rounds == 7
+    assert not IDLE & set(leaves(get_preset(GIANT)))
 
 
 def test_an_unknown_preset_lists_the_known_ones():

@@ -108,3 +108,12 @@ def test_the_statistics_of_the_ring_are_those_it_was_made_with():
     assert found.span == 40
     assert found.diagonal == pytest.approx(2 * np.sqrt(2) * 10.7, rel=0.1)
     assert found.one_way == pytest.approx((1.0, 1.0), abs=0.2)
+
+
+def test_recordings_far_apart_are_not_blurred_into_one():
+    """Two walks 50 steps apart: what lies between them was never recorded and must not become support."""
+    along = np.linspace(0.0, 20.0, 101)
+    walks = np.stack([np.stack([along, np.full(101, y)], axis=-1) for y in (0.0, 10.0)]).astype(np.float32)
+    found = Statistics(Episodes(walks, np.zeros((2, 101, 0), dtype=np.float32)))
+    assert found.step == pytest.approx(0.2, rel=1e-3)
+    assert found.bandwidth == pytest.approx(3 * found.step)

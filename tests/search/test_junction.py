@@ -78,6 +78,36 @@ def test_lookaheads_do_not_return_to_their_own_prefix():
         assert EXEC_SCALE * overlap >= PARAMS.overlap
 
 
+def test_many_leaves_keep_what_each_would_keep_alone():
+    """Trees of both directions, and segments that do not depend on the batch."""
+
+    class Fan(StraightSampler):
+        def __call__(self, query, rng):
+            turn = np.arange(len(query)) % PARAMS.num_samples
+            angle = 2.0 * np.pi * (turn + 0.3 * query.boundary[:, 0]) / PARAMS.num_samples
+            tail = self.longest * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+            share = np.linspace(0.0, 1.0, self.horizon + 1)[None, :, None]
+            return query.boundary[:, None] + share * tail[:, None]
+
+    def grown():
+        trees = [tree_at(x, 10.0, distance=WindDistance(), is_incoming=x > 9) for x in (3.0, 6.0, 15.0)]
+        for tree in trees:
+            looked_ahead([Leaf(tree, 0, np.array([[9.0, 3.0]]))], Fan())
+            tree.promote(np.array([0]))
+        return trees, [Leaf(tree, row, tree.state[:1]) for tree in trees for row in (1, 2)]
+
+    (together, leaves), (alone, others) = grown(), grown()
+    looked_ahead(leaves, Fan())
+    for leaf in others:
+        looked_ahead([leaf], Fan())
+    for first, second in zip(together, alone, strict=True):
+        assert len(first.representatives) > 1
+        for name in ("node", "segment", "codes", "mass", "cost"):
+            np.testing.assert_array_equal(
+                getattr(first.representatives, name), getattr(second.representatives, name)
+            )
+
+
 def test_a_leaf_left_with_nothing_gets_another_try_and_the_others_do_not():
     class Shy(StraightSampler):
         """Its first batch goes nowhere for the row at (16, 16)."""
@@ -125,7 +155,7 @@ def test_clusters_by_complete_linkage_are_no_wider_than_the_cut():
     rng = np.random.default_rng(0)
     tree = tree_at(0.0, 0.0, distance=WindDistance())
     tails = rng.uniform(0.0, 10.0, (40, 2))
-    labels = cluster(tree, tails, PARAMS.cluster_cut, is_one_way=False)
+    labels = cluster(tree.distance.pairwise(tails, tails), PARAMS.cluster_cut, is_one_way=False)
     spread = tree.distance.pairwise(tails, tails)
     spread = np.maximum(spread, spread.T)
     is_together = labels[:, None] == labels[None]
@@ -135,8 +165,7 @@ def test_clusters_by_complete_linkage_are_no_wider_than_the_cut():
 
 @pytest.mark.parametrize("count", [0, 1])
 def test_fewer_than_two_endpoints_need_no_clustering(count):
-    ends = np.zeros((count, 2))
-    assert cluster(tree_at(0.0, 0.0), ends, PARAMS.cluster_cut, is_one_way=False).tolist() == [1] * count
+    assert cluster(np.zeros((count, count)), PARAMS.cluster_cut, is_one_way=False).tolist() == [1] * count
 
 
 def test_a_learned_distance_that_finds_a_place_far_from_itself_does_not_hinder_clustering():
@@ -146,7 +175,11 @@ def test_a_learned_distance_that_finds_a_place_far_from_itself_does_not_hinder_c
 
     tails = np.array([[0.0, 0.0], [0.1, 0.0], [9.0, 0.0]])
     tree = tree_at(0.0, 0.0, distance=Offset())
-    assert cluster(tree, tails, PARAMS.cluster_cut, is_one_way=False).tolist() == [1, 1, 2]
+    assert cluster(tree.distance.pairwise(tails, tails), PARAMS.cluster_cut, is_one_way=False).tolist() == [
+        1,
+        1,
+        2,
+    ]
 
 
 def test_a_segment_is_unsupported_as_soon_as_one_frame_is():
@@ -210,7 +243,7 @@ class Given:
 
     def __init__(self, offsets):
         self.offsets = np.array(offsets, dtype=float)
-        self.horizon = len(offsets)
+        self.horizon, self.stride = len(offsets), STRIDE
 
     def __call__(self, query, rng):
         frames = np.concatenate([np.zeros((1, 2)), self.offsets])
@@ -318,7 +351,7 @@ def test_where_ways_are_one_way_only_the_direction_of_travel_must_be_continuous(
     class Along:
         """Straight on in the direction of travel: east out of an anchor, from the west into one."""
 
-        horizon = 12
+        horizon, stride = 12, STRIDE
 
         def __call__(self, query, rng):
             tails = np.stack([np.full(len(query), 5.0), rng.uniform(-0.5, 0.5, len(query))], axis=1)
@@ -335,5 +368,5 @@ def test_where_ways_are_one_way_only_the_direction_of_travel_must_be_continuous(
 def test_endpoints_along_one_lane_are_one_cluster_where_ways_are_one_way():
     tree = tree_at(0.0, 0.0, distance=OneWayDistance())
     tails = np.array([[5.0, 0.0], [5.5, 0.0], [6.0, 0.0]])
-    assert len(set(cluster(tree, tails, PARAMS.cluster_cut, is_one_way=False))) == 3
-    assert len(set(cluster(tree, tails, PARAMS.cluster_cut, is_one_way=True))) == 1
+    assert len(set(cluster(tree.distance.pairwise(tails, tails), PARAMS.cluster_cut, is_one_way=False))) == 3
+    assert len(set(cluster(tree.distance.pairwise(tails, tails), PARAMS.cluster_cut, is_one_way=True))) == 1

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from fakes import SPEED, EuclideanDistance, WindDistance
 
-from chronoforest.search.meeting import Frames, meet
-from chronoforest.search.tree import Representatives, Tree
+from chronoforest.search.meeting import Frames, meetings
+from chronoforest.search.tree import Forest, Representatives, Tree
 from chronoforest.types import Pair
 
 PAIR = Pair(0, 1)
@@ -26,8 +26,12 @@ def random_tree(anchor, seed, distance, is_incoming=False):
     return tree
 
 
-def met(source, target, radius=RADIUS):
-    return meet(PAIR, all_of(source), all_of(target), radius, SPEED)
+def met(source, target, radius=RADIUS, fresh=None):
+    """The meeting of two trees, if there is one; fresh: the frames that are asked about, the source's."""
+    forest = Forest({source.anchor: source}, {target.anchor: target})
+    found = meetings(forest, [fresh or all_of(source)], radius, SPEED)
+    assert len(found) <= 1
+    return found[0] if found else None
 
 
 def all_of(tree):
@@ -73,7 +77,33 @@ def test_only_the_frames_asked_about_may_meet():
         cost = tree.outward(tree.codes, codes[:, -1])
         tree.append(Representatives(np.array([0]), segment, codes, np.ones(1), cost))
     assert met(source, target, radius=1.0) is not None
-    assert meet(PAIR, all_of(source), Frames(target, np.array([0])), 1.0, SPEED) is None
+    assert met(source, target, radius=1.0, fresh=Frames(source, np.array([0]))) is None
+    assert met(source, target, radius=1.0, fresh=Frames(target, np.array([0]))) is None
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_it_does_not_matter_which_of_the_two_trees_has_grown(seed):
+    source = random_tree(0, seed, WindDistance())
+    target = random_tree(1, 100 + seed, WindDistance(), is_incoming=True)
+    assert met(source, target) == met(source, target, fresh=all_of(target))
+
+
+@pytest.mark.parametrize("is_reversible", [True, False])
+def test_all_trees_at_once_meet_as_one_after_the_other(is_reversible):
+    trees = [random_tree(a, a, EuclideanDistance()) for a in range(4)]
+    incoming = [random_tree(a, 50 + a, EuclideanDistance(), is_incoming=True) for a in range(4)]
+    outgoing = dict(enumerate(trees))
+    forest = Forest(outgoing, outgoing if is_reversible else dict(enumerate(incoming)))
+    together = meetings(forest, [all_of(tree) for tree in forest.trees], RADIUS, SPEED)
+    one_by_one = [m for tree in forest.trees for m in meetings(forest, [all_of(tree)], RADIUS, SPEED)]
+    assert together == one_by_one
+    assert len({meeting.pair for meeting in together}) > 4
+    assert all(meeting.pair.source != meeting.pair.target for meeting in together)
+
+
+def test_nothing_grown_meets_nothing():
+    tree = random_tree(0, 0, EuclideanDistance())
+    assert meetings(Forest({0: tree}, {0: tree}), [], RADIUS, SPEED) == []
 
 
 def test_the_wind_decides_in_which_direction_neighbours_can_meet():

@@ -3,7 +3,9 @@ import pytest
 from fakes import CALIBRATION, SPEED, EuclideanDistance, WindDistance
 
 from chronoforest.search.scoring import (
+    Rows,
     bridge_cost,
+    bridge_costs,
     rank_leaves,
     straight_ranking,
     temporal_ranking,
@@ -60,11 +62,42 @@ def test_the_straight_ranking_is_the_distance_to_the_counterparts_root():
     np.testing.assert_allclose(straight_ranking(partner, found, candidates), [3.0, 5.0])
 
 
+def uncertain(found):
+    """U of a root that holds these representatives alone."""
+    tree = tree_at([0.0, 0.0])
+    tree.hold(found)
+    (value,) = uncertainty(tree)
+    return value
+
+
+@pytest.mark.parametrize("is_incoming", [False, True])
+def test_many_bridges_at_once_cost_what_they_cost_one_by_one(is_incoming):
+    trees = [tree_at([a, 2.0 * a], WindDistance(), is_incoming) for a in (0.0, 1.0)]
+    partners = [
+        leaves_with(tree_at([8.0, a], WindDistance(), not is_incoming), [[[3.0, a]], [[4.0, 5.0]]])
+        for a in (0.0, 4.0)
+    ]
+    asked = []
+    for tree in trees:
+        found = held(tree, [0, 0, 0], [[1.0, 2.0], [3.0, 4.0], [2.0, 9.0]])
+        asked += [(Rows(tree, found.cost, found.tail_codes), partner) for partner in partners]
+    for (rows, partner), found in zip(asked, bridge_costs(asked, CALIBRATION), strict=True):
+        alone = bridge_cost(rows.tree, rows.cost, rows.codes, partner, CALIBRATION)
+        np.testing.assert_array_equal(found.cost, alone.cost)
+        np.testing.assert_array_equal(found.gap, alone.gap)
+
+
+def test_trees_of_both_directions_may_be_asked_about_together():
+    out, into = (tree_at([a, 0.0], WindDistance(), a > 0) for a in (0.0, 9.0))
+    asked = [(Rows(out, out.cost, out.codes), into), (Rows(into, into.cost, into.codes), out)]
+    there, back = bridge_costs(asked, CALIBRATION)
+    assert there.gap.tolist() == back.gap.tolist() == [[90.0]]
+    assert bridge_costs([], CALIBRATION) == []
+
+
 def test_uncertainty_is_zero_for_one_place_and_grows_with_the_spread():
     tree = tree_at([0.0, 0.0])
-    spreads = [
-        uncertainty(tree, held(tree, [0, 0], [[2.0, -width], [2.0, width]])) for width in (0.0, 1.0, 2.0)
-    ]
+    spreads = [uncertain(held(tree, [0, 0], [[2.0, -width], [2.0, width]])) for width in (0.0, 1.0, 2.0)]
     assert spreads[0] == 0.0
     assert spreads[0] < spreads[1] < spreads[2]
     np.testing.assert_allclose(spreads[1], 0.5 * (2.0 / SPEED) ** 2)
@@ -73,7 +106,7 @@ def test_uncertainty_is_zero_for_one_place_and_grows_with_the_spread():
 def test_uncertainty_is_centred_where_the_mass_is():
     tree = tree_at([0.0, 0.0])
     tails = [[2.0, -1.0], [2.0, 1.0]]
-    even, lopsided = (uncertainty(tree, held(tree, [0, 0], tails, mass)) for mass in ([1, 1], [9, 1]))
+    even, lopsided = (uncertain(held(tree, [0, 0], tails, mass)) for mass in ([1, 1], [9, 1]))
     np.testing.assert_allclose(lopsided, 0.1 * (2.0 / SPEED) ** 2)
     assert lopsided < even
 
@@ -89,22 +122,23 @@ def leaves_with(tree, leaf_tails):
 def test_leaves_are_ranked_by_their_best_representative():
     tree = leaves_with(tree_at([0.0, 0.0]), [[[1.0, 0.0]], [[2.0, 0.0], [9.0, 0.0]], [[3.0, 0.0]]])
     promise = np.array([5.0, 7.0, 1.0, 3.0])
-    assert rank_leaves(tree, promise, uncertainty_weight=0.0).tolist() == [2, 3, 1]
+    assert rank_leaves(tree, promise, uncertainty(tree), 0.0).tolist() == [2, 3, 1]
 
 
 def test_a_heavy_uncertainty_weight_prefers_the_leaf_that_agrees_with_itself():
     tree = leaves_with(tree_at([0.0, 0.0]), [[[1.0, 0.0], [9.0, 9.0]], [[2.0, 0.0], [2.1, 0.0]]])
     promise = np.array([1.0, 1.0, 2.0, 2.0])
-    assert rank_leaves(tree, promise, uncertainty_weight=0.1).tolist() == [1, 2]
-    assert rank_leaves(tree, promise, uncertainty_weight=10.0).tolist() == [2, 1]
+    assert rank_leaves(tree, promise, uncertainty(tree), 0.1).tolist() == [1, 2]
+    assert rank_leaves(tree, promise, uncertainty(tree), 10.0).tolist() == [2, 1]
 
 
 def test_of_equally_promising_leaves_the_one_that_agrees_with_itself_is_first():
     tree = leaves_with(tree_at([0.0, 0.0]), [[[1.0, 0.0], [9.0, 9.0]], [[2.0, 0.0], [2.1, 0.0]]])
     promise = np.ones(4)
-    assert rank_leaves(tree, promise, uncertainty_weight=0.1).tolist() == [2, 1]
-    assert rank_leaves(tree, promise, uncertainty_weight=0.0).tolist() == [1, 2]
+    assert rank_leaves(tree, promise, uncertainty(tree), 0.1).tolist() == [2, 1]
+    assert rank_leaves(tree, promise, uncertainty(tree), 0.0).tolist() == [1, 2]
 
 
 def test_no_open_leaves_are_no_ranking():
-    assert rank_leaves(tree_at([0.0, 0.0]), np.zeros(0), uncertainty_weight=0.1).tolist() == []
+    tree = tree_at([0.0, 0.0])
+    assert rank_leaves(tree, np.zeros(0), uncertainty(tree), 0.1).tolist() == []

@@ -17,6 +17,7 @@ from chronoforest.errors import InvalidParameter
 from chronoforest.execution.rollout import Rollout, walk
 from chronoforest.execution.route import ExecutionParams, Place, Route, advance
 from chronoforest.models.store import load_tracker
+from chronoforest.names import check_reference
 from chronoforest.peers.choice import PlannerChoice
 from chronoforest.planning.shortening import resample
 from chronoforest.presets.named import get_preset
@@ -77,10 +78,7 @@ def _order_cases(request: Request) -> list[Case]:
 
 def _track_cases(request: Request) -> list[Case]:
     template = _template("track", request)
-    if template.reference not in REFERENCES:
-        raise InvalidParameter(
-            f"unknown reference {template.reference!r}; available: {', '.join(REFERENCES)}"
-        )
+    check_reference(template.reference)
     return task_cases(template, request.episodes or 12)
 
 

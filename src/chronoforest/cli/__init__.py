@@ -1,6 +1,7 @@
 """The command line: finds the verb, lets tyro read its arguments from the function's signature, runs it.
 
-A verb's module is imported only when the verb is used, so that `--help` does not wait for torch or MuJoCo.
+A verb's module is imported only when the verb is used, and imports torch, SciPy or MuJoCo only after its
+arguments are checked, so that neither `--help` nor a mistake waits for them.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
+from itertools import takewhile
 from typing import Any
 
-from chronoforest.errors import ChronoForestError
+from chronoforest.errors import ChronoForestError, UnknownCommand
 from chronoforest.processes import handled, interrupt
 
 FAILED, INTERRUPTED = 2, 130
@@ -41,6 +43,7 @@ VERBS: dict[str, Verb] = {
         "chronoforest.cli.data:import_recordings", "turn recordings of your own into a dataset"
     ),
     "data inspect": Verb("chronoforest.cli.data:inspect", "describe a dataset and draw its coverage"),
+    "preset list": Verb("chronoforest.cli.preset:list_presets", "the worlds that can be planned in"),
     "preset new": Verb("chronoforest.cli.preset:new", "propose a preset for recordings of your own"),
     "train all": Verb("chronoforest.cli.train:everything", "learn all models of a preset"),
     "train density": Verb("chronoforest.cli.train:density", "tabulate where the recordings went"),
@@ -61,18 +64,24 @@ VERBS: dict[str, Verb] = {
 }
 """Every command by the words that call it."""
 
+FIRST = ("demo", "plan", "view", "data import", "train all")
+"""The commands that people need first."""
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command of `chronoforest`."""
-    return run_verbs("chronoforest", VERBS, argv)
+    return run_verbs("chronoforest", VERBS, argv, FIRST)
 
 
-def run_verbs(program: str, verbs: Mapping[str, Verb], argv: Sequence[str] | None = None) -> int:
-    """Run one command of a program; returns 0, 2 after an error that was explained, or 130 when it was
-    stopped by ctrl-C or SIGTERM."""
+def run_verbs(
+    program: str, verbs: Mapping[str, Verb], argv: Sequence[str] | None = None, first: Sequence[str] = ()
+) -> int:
+    """Run one command of a program, or list those that people need `first`; returns 0, 2 after an error that
+    was explained, or 130 when it was stopped by ctrl-C or SIGTERM."""
     try:
         with handled(interrupt, signal.SIGTERM):
-            return _dispatch(program, verbs, list(sys.argv[1:] if argv is None else argv))
+            arguments = list(sys.argv[1:] if argv is None else argv)
+            return _dispatch(program, verbs, arguments) if arguments else _welcome(program, verbs, first)
     except ChronoForestError as error:
         print(f"chronoforest: {error}", file=sys.stderr)
         return FAILED
@@ -95,7 +104,7 @@ def _dispatch(program: str, verbs: Mapping[str, Verb], arguments: list[str]) -> 
         name = " ".join(arguments[:num_words])
         if name in verbs:
             return _call(f"{program} {name}", verbs[name], arguments[num_words:])
-    return _help(program, verbs, [word for word in arguments if word not in ("-h", "--help")])
+    return _help(program, verbs, arguments)
 
 
 def _call(name: str, verb: Verb, arguments: list[str]) -> int:
@@ -104,14 +113,27 @@ def _call(name: str, verb: Verb, arguments: list[str]) -> int:
     return int(tyro.cli(verb.load(), prog=name, args=arguments) or 0)
 
 
-def _help(program: str, verbs: Mapping[str, Verb], words: list[str]) -> int:
-    """List the commands below the words given; unknown words are an error."""
+def _welcome(program: str, verbs: Mapping[str, Verb], first: Sequence[str]) -> int:
+    """The commands that people need first, or all where nobody says which."""
+    _list(program, {name: verbs[name] for name in first or verbs})
+    if first:
+        print(f"`{program} --help` lists all {len(verbs)} commands.")
+    return 0
+
+
+def _help(program: str, verbs: Mapping[str, Verb], arguments: list[str]) -> int:
+    """List the commands below the words before the first option; unknown words are an error."""
+    words = list(takewhile(lambda word: not word.startswith("-"), arguments))
     prefix = " ".join(words)
     below = {name: verb for name, verb in verbs.items() if not words or name.startswith(f"{prefix} ")}
     if not below:
-        raise ChronoForestError(f"unknown command {prefix!r}; available: {', '.join(verbs)}")
-    width = max(map(len, below))
-    lines = (f"  {name:<{width}}  {verb.summary}" for name, verb in below.items())
+        raise UnknownCommand(" ".join(words[:2]), verbs)
+    _list(program, below)
+    return 0
+
+
+def _list(program: str, verbs: Mapping[str, Verb]) -> None:
+    width = max(map(len, verbs))
+    lines = (f"  {name:<{width}}  {verb.summary}" for name, verb in verbs.items())
     print(f"usage: {program} COMMAND …\n", *lines, sep="\n")
     print(f"\n`{program} COMMAND --help` tells what a command takes.")
-    return 0

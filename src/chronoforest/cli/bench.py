@@ -8,7 +8,10 @@ from typing import Annotated, Any
 
 from tyro.conf import arg
 
-from chronoforest.cli.planning import Choice, check_variant, open_folder
+from chronoforest.cli.planning import Choice, open_folder
+from chronoforest.errors import InvalidParameter, require_at_least
+from chronoforest.modules import require
+from chronoforest.names import check_reference, check_variant
 from chronoforest.peers.choice import PlannerChoice
 
 
@@ -30,6 +33,16 @@ class BenchOptions:
     out: Path = Path("runs/bench")
     markdown: bool = False
 
+    def check(self, episodes: int) -> None:
+        """Refuse what cannot be run, before anything is imported that takes time."""
+        from chronoforest.typed import check_whole
+
+        check_variant(self.variant)
+        check_whole("seed", self.seed)
+        require_at_least(self, 1, "workers")
+        if episodes < 1:
+            raise InvalidParameter(f"episodes must be at least 1, got {episodes}")
+
 
 Bench = Annotated[BenchOptions, arg(name="")]
 
@@ -41,6 +54,7 @@ def stitch(choice: Choice, bench: Bench, episodes: int = 50, replans: bool = Tru
         episodes: per task.
         replans: plan anew when something goes wrong on the way; without it the walk ends there.
     """
+    require("sim")
     _bench("stitch", choice, bench, episodes, replans=replans)
 
 
@@ -87,6 +101,9 @@ def track(
         reference: centres of the cells, or geodesic-1.5, geodesic-1.25 or geodesic-1.0 by its clearance.
         look: units that the subgoal leads the nearest point of the path by; the preset's unless told.
     """
+    require("sim")
+    choice.check()
+    check_reference(reference)
     from chronoforest.presets.named import get_preset
 
     named = replace(choice, tracker=choice.tracker or get_preset(choice.preset).models.tracker.name)
@@ -95,6 +112,8 @@ def track(
 
 def _bench(name: str, choice: PlannerChoice, bench: BenchOptions, episodes: int, **more: Any) -> None:
     """Run a suite and print its table; `more`: what else its cases share."""
+    choice.check()
+    bench.check(episodes)
     from rich.console import Console
 
     from chronoforest.bench.case import Case
@@ -104,8 +123,6 @@ def _bench(name: str, choice: PlannerChoice, bench: BenchOptions, episodes: int,
     from chronoforest.cli.progress import bar
     from chronoforest.report.tables import bench_table, setup_title
 
-    choice.check()
-    check_variant(bench.variant)
     suite = PROTOCOL_SUITES[name]
     template = Case(name, choice, seed=bench.seed, variant=bench.variant, **more)
     cases = suite.cases(Request(episodes=episodes, template=template))

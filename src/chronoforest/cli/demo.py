@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from chronoforest.execution.journey import Journey
+    from chronoforest.planning.result import PlanResult
 
 PRESET = "antmaze-giant-stitch-v0"
 STARTS = [[0.0, 0.0], [0.0, 36.0]]
@@ -28,22 +29,35 @@ def demo(
         mode: default, or fast.
         weights: folder of trained models; those of the package unless told.
     """
+    from chronoforest.cli.planning import open_folder
+    from chronoforest.modules import require
+    from chronoforest.peers.choice import PlannerChoice
+    from chronoforest.typed import check_whole
+
+    choice = PlannerChoice(PRESET, mode=mode, weights=weights)
+    choice.check()
+    check_whole("seed", seed)
+    require("sim")
     from rich.console import Console
 
     from chronoforest.cli.live import rounds_view
-    from chronoforest.cli.planning import open_folder
     from chronoforest.cli.run import write_journey
     from chronoforest.execution.journey import walk_problem
     from chronoforest.files import locked
-    from chronoforest.peers.choice import PlannerChoice
     from chronoforest.types import Problem
 
     console = Console()
     problem = Problem(STARTS, GOALS, WAYPOINTS)
     with locked(open_folder(out)) as folder:
-        planner = PlannerChoice(PRESET, mode=mode, weights=weights).load()
+        with console.status(f"loading {PRESET}"):
+            planner = choice.load()
+
+        def on_plan(result: PlanResult) -> None:
+            result.plot(folder / "plan.png")
+            console.print(f"planned: {folder / 'plan.png'}; now both walk", soft_wrap=True)
+
         with rounds_view(console) as on_round:
-            journey = walk_problem(planner, problem, seed=seed, on_round=on_round)
+            journey = walk_problem(planner, problem, seed=seed, on_round=on_round, on_plan=on_plan)
         console.print(_table(journey))
         for path in write_journey(journey, folder, "two ants, five waypoints"):
             print(f"  {path}")

@@ -45,10 +45,12 @@ def rounds_table(rounds: Sequence[RoundStats], problem: Problem) -> Table:
 
 
 def round_cells(stats: RoundStats, problem: Problem) -> tuple[str, ...]:
-    """Round, the agents' routes, legs met, nodes and seconds as text."""
+    """Round, the agents' routes, legs met, nodes and seconds as text; legs that are met before anything was
+    asked are proposed only."""
     routes = " | ".join(" → ".join(order) for order in stats.route.named(problem))
     accepted = {frozenset((pair.source, pair.target)) for pair in stats.accepted}
     legs = stats.route.legs
     num_met = sum(frozenset((leg.source, leg.target)) in accepted for leg in legs)
-    met = f"{num_met}/{len(legs)}"
+    is_proposed = num_met == len(legs) and not stats.pairs
+    met = f"{num_met}/{len(legs)}{' proposed' if is_proposed else ''}"
     return str(stats.round_index), routes, met, str(stats.num_nodes), f"{stats.seconds:.1f}"

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from chronoforest.cli.planning import Choice, check_variant, open_folder, read_points
+from chronoforest.cli.planning import Choice, open_folder, read_points
+from chronoforest.errors import InvalidProblem
 from chronoforest.files import locked
-from chronoforest.peers.choice import PlannerChoice
+from chronoforest.names import check_variant
 
 if TYPE_CHECKING:
+    from chronoforest.peers.choice import PlannerChoice
     from chronoforest.planning.result import PlanResult
     from chronoforest.types import Problem
 
@@ -22,11 +25,13 @@ INCOMPLETE = 3
 
 def plan(
     choice: Choice,
-    starts: str,
-    goals: str,
+    starts: str = "",
+    goals: str = "",
     waypoints: str = "",
+    problem: Path | None = None,
     variant: str = "online",
     seed: int = 0,
+    seconds: float | None = None,
     out: Path = Path("runs/plan"),
     snap: bool = False,
 ) -> int:
@@ -35,40 +40,74 @@ def plan(
 
     Args:
         starts: one point "x,y" per agent in the coordinates of the recordings, longitude first, separated by
-            spaces (write --starts=-1,0 for a leading minus).
+            spaces (write --starts=-1,0 for a leading minus), or a CSV file with columns x and y.
         goals: one point per agent, in the same order.
         waypoints: points that some agent has to visit.
+        problem: a JSON file with starts, goals and waypoints, instead of the three options.
         variant: online, or one of the fixed orders and ablations.
         seed: the same seed gives the same plan.
+        seconds: take the best plan that is found within so many seconds; as long as it takes unless told.
         out: folder for the plan and its picture, or one file: .geojson, .gpx, .csv or .json.
         snap: move a point where nothing was recorded to the nearest place where something was.
     """
-    from chronoforest.types import Problem
-
     choice.check()
     check_variant(variant)
-    typed = {"starts": starts, "goals": goals, "waypoints": waypoints}
-    problem = Problem(**{name: read_points(name, text) for name, text in typed.items()})
-    if out.suffix.lower() in FILES:
-        written = [out]
-        result = _planned(choice, problem, seed, variant, snap)
-        result.save(out)
-    else:
-        written = [out / "plan.json", out / "plan.png"]
-        with locked(open_folder(out)):
-            result = _planned(choice, problem, seed, variant, snap)
-            result.save(written[0])
-            result.plot(written[1])
-    print(result.summary())
-    print(*(f"  {path}" for path in written), sep="\n")
+    _check_numbers(seed, seconds)
+    asked = _problem(problem, {"starts": starts, "goals": goals, "waypoints": waypoints})
+    is_file = out.suffix.lower() in FILES
+    with nullcontext() if is_file else locked(open_folder(out)):
+        result = _planned(choice, asked, snap, seed=seed, variant=variant, stop=seconds)
+        print(result.summary())
+        _write(result, out)
     return 0 if result.complete else INCOMPLETE
 
 
-def _planned(choice: PlannerChoice, problem: Problem, seed: int, variant: str, snap: bool) -> PlanResult:
-    """The plan; points that are moved to where something was recorded are told."""
-    planner = choice.load()
+def _planned(choice: PlannerChoice, problem: Problem, snap: bool, **options: Any) -> PlanResult:
+    """The plan, its rounds shown as they happen; points that are moved to where something was recorded are
+    told."""
+    from rich.console import Console
+
+    from chronoforest.cli.live import rounds_view
+
+    console = Console()
+    with console.status(f"loading {choice.preset}"):
+        planner = choice.load()
     if snap:
         problem, notices = planner.snapped(problem)
         for notice in notices:
             print(notice)
-    return planner.plan(problem, seed=seed, variant=variant)
+    with rounds_view(console) as on_round:
+        return planner.plan(problem, on_round=on_round, **options)
+
+
+def _check_numbers(seed: int, seconds: float | None) -> None:
+    from chronoforest.typed import check_seconds, check_whole
+
+    check_whole("seed", seed)
+    if seconds is not None:
+        check_seconds("--seconds", seconds)
+
+
+def _problem(file: Path | None, typed: dict[str, str]) -> Problem:
+    """The problem of a file, or the one that was typed."""
+    from chronoforest.planning.problem_files import load_problem
+    from chronoforest.types import Problem
+
+    if file is None and not typed["starts"]:
+        raise InvalidProblem('nobody said where to go; use --starts "0,0" --goals "52,36", or --problem FILE')
+    if file is None:
+        return Problem(**{name: read_points(name, text) for name, text in typed.items()})
+    if told := [f"--{name}" for name, text in typed.items() if text]:
+        raise InvalidProblem(f"--problem {file} says where to go; leave out {', '.join(told)}")
+    return load_problem(file)
+
+
+def _write(result: PlanResult, out: Path) -> None:
+    """Save the plan as one file, or with its picture in a folder, and tell where they are."""
+    if out.suffix.lower() in FILES:
+        result.save(out)
+        print(f"  {out}  the plan")
+        return
+    result.save(out / "plan.json")
+    result.plot(out / "plan.png")
+    print(f"  {out / 'plan.json'}  the plan\n  {out / 'plan.png'}  its picture")

@@ -11,19 +11,11 @@ from typing import Annotated
 
 from tyro.conf import arg
 
-from chronoforest.errors import InvalidProblem, UnknownVariant
+from chronoforest.errors import InvalidProblem
 from chronoforest.files import DAMAGE, write_text
 from chronoforest.peers.choice import PlannerChoice
 
 Choice = Annotated[PlannerChoice, arg(name="")]
-
-
-def check_variant(variant: str) -> None:
-    """Refuse an unknown variant, before anything is loaded or written."""
-    from chronoforest.planning.variants import VARIANTS
-
-    if variant not in VARIANTS:
-        raise UnknownVariant(variant, choices=VARIANTS)
 
 
 def open_folder(out: Path, program: str = "chronoforest") -> Path:
@@ -45,11 +37,15 @@ def _known_commands(path: Path) -> list[str]:
 
 
 def read_points(name: str, text: str) -> list[list[float]]:
-    """Points typed as "x,y x,y"."""
+    """Points typed as "x,y x,y", or in a CSV file that is named instead."""
+    if text.lower().endswith(".csv"):
+        from chronoforest.planning.problem_files import load_points
+
+        return load_points(text)
     try:
         points = [[float(number) for number in word.split(",")] for word in text.split()]
     except ValueError:
         points = [[]]
     if any(len(point) != 2 for point in points):
-        raise InvalidProblem(f'--{name} must be points such as "0,0 52,36", got {text!r}')
+        raise InvalidProblem(f'--{name} must be points such as "0,0 52,36" or a CSV file, got {text!r}')
     return points

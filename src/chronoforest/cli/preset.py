@@ -1,4 +1,4 @@
-"""`chronoforest preset`: a preset for recordings of your own."""
+"""`chronoforest preset`: the presets there are, and one for recordings of your own."""
 
 from __future__ import annotations
 
@@ -7,6 +7,30 @@ from pathlib import Path
 from typing import Annotated
 
 from tyro.conf import Positional, arg
+
+from chronoforest.errors import BadDataset
+
+
+def list_presets() -> None:
+    """List the presets that ship, with their short names, and those of your own in the current folder."""
+    from chronoforest.names import PRESETS
+
+    for short, name in PRESETS.items():
+        print(f"{short:<16} {name}")
+    for path in sorted(Path().glob("*.toml")):
+        if _is_preset(path):
+            print(f"{path.stem:<16} {path}")
+
+
+def _is_preset(path: Path) -> bool:
+    """Whether a TOML file has the tables of a preset."""
+    from chronoforest.errors import BadPresetFile
+    from chronoforest.presets.files import read_preset_file
+
+    try:
+        return {"models", "planner", "sampler", "execution"} & read_preset_file(path).keys() != set()
+    except BadPresetFile:
+        return False
 
 
 def new(
@@ -23,13 +47,17 @@ def new(
         out: the file to write; NAME.toml in the current folder unless told.
         overwrite: replace a file that is there.
     """
-    from chronoforest.data.episodes import load
-    from chronoforest.presets.files import write_preset_file
-    from chronoforest.presets.named import PRESETS, load_preset
-    from chronoforest.presets.proposal import propose
+    from chronoforest.names import PRESETS
 
     path = out if out is not None else Path(f"{name}.toml")
-    _check_name(name, path, overwrite, set(PRESETS))
+    _check_name(name, path, overwrite, {*PRESETS, *PRESETS.values()})
+    if not data.is_file():
+        raise BadDataset(f"{data}: no such file; `chronoforest data import` makes one")
+    from chronoforest.data.episodes import load
+    from chronoforest.presets.files import write_preset_file
+    from chronoforest.presets.named import load_preset
+    from chronoforest.presets.proposal import propose
+
     settings = propose(load(data), Path(os.path.relpath(data, path.parent)).as_posix())
     head = (
         f"Preset {name}: proposed by `chronoforest preset new`; every value may be changed.",

@@ -25,9 +25,12 @@ def bar(title: str, unit: str) -> Iterator[Callable[[int, int], None]]:
 def training_bar(title: str) -> Iterator[Callable[[str, TrainingProgress], None]]:
     """Show steps, loss and rate of trainings, each by its name; without a terminal, a line now and then."""
     with shown(title, LINE_SECONDS) as show:
-        yield lambda name, now: show(
-            now.step, now.num_steps, f"{name}, loss {now.loss:.4g}, {now.rate:.0f} steps/s"
-        )
+        yield lambda name, now: show(now.step, now.num_steps, f"{name}, {_state(now)}")
+
+
+def _state(now: TrainingProgress) -> str:
+    held_out = "" if now.held_out is None else f" (held out {now.held_out:.4g})"
+    return f"loss {now.loss:.4g}{held_out}, {now.rate:.0f} steps/s"
 
 
 @contextmanager

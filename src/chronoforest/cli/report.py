@@ -7,6 +7,8 @@ from typing import Annotated
 
 from tyro.conf import Positional, arg
 
+from chronoforest.errors import BadResult
+
 Folder = Annotated[Positional[Path], arg(metavar="FOLDER")]
 
 
@@ -18,6 +20,10 @@ def report(folder: Folder, suites: str | None = None) -> None:
         suites: module with the suites that made them; `chronoforest bench`'s, or the paper's when their
             module lies in the current folder and knows more of the files, unless told.
     """
+    if not folder.is_dir():
+        raise BadResult(
+            f"{folder}: no such folder; `chronoforest bench SUITE --out FOLDER` makes records in one"
+        )
     from chronoforest.report.contents import contents_of, known_contents
     from chronoforest.report.page import write_report
     from chronoforest.report.tables import CONTENTS

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from chronoforest.cli.planning import Choice, check_variant, open_folder
+from chronoforest.cli.planning import Choice, open_folder
 from chronoforest.files import locked
+from chronoforest.modules import require
+from chronoforest.names import check_variant
 
 if TYPE_CHECKING:
     from chronoforest.execution.journey import Journey
@@ -23,14 +25,18 @@ def run(choice: Choice, task: int, variant: str = "online", seed: int = 0, out: 
     """
     from chronoforest.envs.tasks import make_env, world
     from chronoforest.errors import InvalidParameter
-    from chronoforest.execution.journey import walk_task
-    from chronoforest.execution.rollout import MAX_STEPS
+    from chronoforest.typed import check_whole
 
     choice.check()
     check_variant(variant)
+    check_whole("seed", seed)
     num_tasks = len(world(choice.preset).maze.tasks)
     if not 1 <= task <= num_tasks:
         raise InvalidParameter(f"--task must be 1…{num_tasks}, got {task}")
+    require("sim")
+    from chronoforest.execution.journey import walk_task
+    from chronoforest.execution.rollout import MAX_STEPS
+
     with locked(open_folder(out or Path("runs") / f"{choice.preset}-task{task}")) as folder:
         planner, env = choice.load(), make_env(choice.preset, max_episode_steps=MAX_STEPS)
         journey = walk_task(planner, env, task, seed=seed, variant=variant)

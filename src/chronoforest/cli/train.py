@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import tyro
@@ -42,6 +43,7 @@ def everything(options: Options) -> None:
 
 
 def _train(options: TrainOptions, *kinds: str) -> None:
+    options.check()
     from chronoforest.cli.progress import training_bar
     from chronoforest.presets.training import train_preset
 
@@ -49,7 +51,20 @@ def _train(options: TrainOptions, *kinds: str) -> None:
     with training_bar(options.preset) as on_progress:
         for model in train_preset(options, kinds, on_progress):
             shown = ", ".join(f"{name} {value:.4g}" for name, value in model.figures.items())
-            print(f"{model.path}: {shown}", flush=True)
+            note = f"; {model.note}" if model.note else ""
+            print(f"{model.path}: {shown}{note}", flush=True)
             done.append(model.kind)
+    _print_marks(model.path.parent)
     if "tracker" in kinds and "tracker" not in done:
         print("the recordings have no actions: no tracker is trained; plans can be made but not walked")
+
+
+def _print_marks(folder: Path) -> None:
+    """Whether the models are good enough to plan with, a line each."""
+    from chronoforest.presets.quality import read_marks
+
+    marks = read_marks(folder)
+    if marks:
+        print(f"{folder}: good enough to plan with?")
+    for one in marks:
+        print(f"  {one}")

@@ -24,6 +24,14 @@ def view(
     """
     import webbrowser
 
+    from chronoforest.errors import CannotListen
+    from chronoforest.modules import require
+    from chronoforest.peers.choice import PlannerChoice
+
+    PlannerChoice(preset, weights=weights, device=device).check()
+    if not 0 <= port < 2**16:
+        raise CannotListen(f"cannot listen on port {port}: ports end at 65535; --port 0 takes any free one")
+    require("view")
     import torch
 
     from chronoforest.presets.loading import load_planner

@@ -12,6 +12,7 @@ from pathlib import Path
 from chronoforest.data.episodes import load
 from chronoforest.envs.tasks import world
 from chronoforest.errors import FetchFailed
+from chronoforest.modules import optional
 
 CONNECT_SECONDS = 5.0
 STALL_SECONDS = 60.0
@@ -29,11 +30,9 @@ def fetch(name: str, out_dir: Path) -> list[Path]:
 
 
 def _download(name: str, out_dir: Path) -> None:
-    import ogbench
-    from ogbench.utils import DATASET_URL
-
-    if not _can_reach(f"{DATASET_URL}/{name}-val.npz"):
-        raise FetchFailed(_advice(name, f"{DATASET_URL} cannot be reached"))
+    ogbench, url = optional("ogbench", "sim"), optional("ogbench.utils", "sim").DATASET_URL
+    if not _can_reach(f"{url}/{name}-val.npz"):
+        raise FetchFailed(_advice(name, f"{url} cannot be reached"))
     try:
         with _stalls_fail():
             ogbench.download_datasets([name], str(out_dir))

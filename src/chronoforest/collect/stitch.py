@@ -23,9 +23,11 @@ from numpy.typing import NDArray
 from chronoforest.collect.expert import Expert
 from chronoforest.collect.oracle import GOAL_CELLS, Oracle, free_cells, oracle, stitch_goals
 from chronoforest.data.episodes import load, write_arrays
+from chronoforest.envs.simulator import import_mujoco
 from chronoforest.envs.tasks import Env, make_env, seeded_reset, world
 from chronoforest.errors import CannotWrite, InvalidParameter
 from chronoforest.files import DAMAGE, locked
+from chronoforest.modules import optional
 from chronoforest.processes import deaf_children, end_with
 from chronoforest.types import FloatArray
 
@@ -100,6 +102,8 @@ def generate(
     Finished chunks wait in `<out>.parts/` until the file is complete, so an interrupted call continues.
     A file that another recipe made is never overwritten.
     """
+    import_mujoco()
+    optional("ogbench", "sim")
     with locked(out):
         if out.exists():
             _refuse_foreign(out, recipe)
@@ -150,26 +154,25 @@ def _chunks(recipe: Recipe, folder: Path) -> list[_Chunk]:
 
 def _record_chunks(chunks: list[_Chunk], workers: int | None) -> Iterator[int]:
     """Record what is missing on all cores; yields the number of episodes that are finished."""
-    from joblib import Parallel, delayed
-
+    joblib = optional("joblib", "sim")
     pending = [chunk for chunk in chunks if chunk.read() is None]
     num_done = chunks[-1].last - sum(chunk.num_episodes for chunk in pending)
     yield num_done
     # One thread per worker is joblib's default when the workers fill the cores.
-    parallel = Parallel(n_jobs=_num_workers(workers, len(pending)), return_as="generator", batch_size=1)
+    parallel = joblib.Parallel(
+        n_jobs=_num_workers(workers, len(pending)), return_as="generator", batch_size=1
+    )
     with deaf_children():
-        recorded = parallel(delayed(_record_chunk)(chunk, os.getpid()) for chunk in pending)
+        recorded = parallel(joblib.delayed(_record_chunk)(chunk, os.getpid()) for chunk in pending)
     for chunk, _ in zip(pending, recorded, strict=True):
         num_done += chunk.num_episodes
         yield num_done
 
 
 def _num_workers(workers: int | None, num_chunks: int) -> int:
-    from joblib import cpu_count
-
     if workers is not None and workers < 1:
         raise InvalidParameter(f"workers must be at least 1, got {workers}")
-    return max(1, min(workers or cpu_count(), num_chunks))
+    return max(1, min(workers or optional("joblib", "sim").cpu_count(), num_chunks))
 
 
 def _record_chunk(chunk: _Chunk, parent: int) -> None:

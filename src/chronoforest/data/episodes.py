@@ -175,8 +175,13 @@ def load(path: str | Path) -> Episodes:
 
 def load_split(path: Path) -> tuple[Episodes, Episodes]:
     """Training and held-out episodes: NAME.npz and NAME-val.npz, or one file divided where it is alone."""
-    held_out = path.with_name(f"{path.stem}-val{path.suffix}")
+    held_out = held_out_file(path)
     return (load(path), load(held_out)) if held_out.is_file() else load(path).split()
+
+
+def held_out_file(path: Path) -> Path:
+    """Where recordings that are held out lie beside others: NAME-val.npz."""
+    return path.with_name(f"{path.stem}-val{path.suffix}")
 
 
 def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:

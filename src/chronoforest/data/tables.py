@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import gzip
-import importlib
 import io
 import re
 import zlib
@@ -22,8 +21,9 @@ from chronoforest.data.arrays import read_numpy
 from chronoforest.data.clocks import in_seconds, parser_for
 from chronoforest.data.geofiles import read_geojson, read_gpx, read_kml
 from chronoforest.data.geoparquet import unlisted, with_places
-from chronoforest.errors import BadDataset, MissingExtra
+from chronoforest.errors import BadDataset
 from chronoforest.files import DAMAGE, reading
+from chronoforest.modules import optional
 from chronoforest.types import FloatArray
 
 MINARI = "minari:"
@@ -195,8 +195,8 @@ def _is_number(text: str) -> bool:
 
 
 def _read_parquet(path: Path) -> dict[str, Column]:
-    pyarrow = _optional("pyarrow", "parquet")
-    parquet = _optional("pyarrow.parquet", "parquet")
+    pyarrow = optional("pyarrow", "parquet")
+    parquet = optional("pyarrow.parquet", "parquet")
     try:
         table = parquet.read_table(path)
         columns = {name: table.column(name).to_numpy() for name in table.column_names}
@@ -208,7 +208,7 @@ def _read_parquet(path: Path) -> dict[str, Column]:
 
 def _read_minari(name: str) -> Table:
     """All episodes of a local Minari dataset: observations.0, …, actions.0, …, episode and time."""
-    minari = _optional("minari", "minari")
+    minari = optional("minari", "minari")
     try:
         dataset = minari.load_dataset(name)
         parts = [_minari_columns(episode) for episode in dataset.iterate_episodes()]
@@ -242,13 +242,6 @@ def _flattened(name: str, values: Any) -> Iterator[tuple[str, Column]]:
     flat = array.reshape(len(array), -1)
     for k in range(flat.shape[1]):
         yield f"{name}.{k}", flat[:, k]
-
-
-def _optional(module: str, extra: str) -> Any:
-    try:
-        return importlib.import_module(module)
-    except ImportError as error:
-        raise MissingExtra(module.partition(".")[0], extra) from error
 
 
 def _shortened(text: str, longest: int = 80) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from chronoforest.envs.simulator import import_mujoco
+from chronoforest.modules import optional
 from chronoforest.types import BoolArray, FloatArray
 
 POSE_DIM = 15
@@ -47,10 +48,9 @@ class AntKinematics:
 
     def __init__(self) -> None:
         mujoco = import_mujoco()
-        from ogbench.locomaze.ant import AntEnv
-
         self._mujoco = mujoco
-        self._model = mujoco.MjModel.from_xml_path(AntEnv.xml_file)
+        ant = optional("ogbench.locomaze.ant", "sim").AntEnv
+        self._model = mujoco.MjModel.from_xml_path(ant.xml_file)
         self._data = mujoco.MjData(self._model)
         self._parts = np.flatnonzero(self._model.geom_bodyid > 0)  # the world's own geoms are the floor
 

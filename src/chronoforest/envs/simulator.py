@@ -6,6 +6,8 @@ import logging
 import os
 from typing import Any
 
+from chronoforest.errors import MissingExtra
+
 logger = logging.getLogger(__name__)
 
 
@@ -16,6 +18,8 @@ def import_mujoco() -> Any:
     """
     try:
         import mujoco
+    except ModuleNotFoundError as error:
+        raise MissingExtra("mujoco", "sim") from error
     except Exception as error:  # the bindings raise what they like: AttributeError, ImportError, RuntimeError
         if "MUJOCO_GL" not in os.environ:
             raise

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from chronoforest.envs.mazes import Maze, maze
 from chronoforest.envs.simulator import import_mujoco
 from chronoforest.errors import InvalidParameter, InvalidProblem, UnknownEnvironment
+from chronoforest.modules import optional
 from chronoforest.types import FloatArray
 
 BODIES = ("point", "ant")
@@ -67,8 +68,8 @@ def make_env(
     """The environment of a dataset name; without `max_episode_steps` it has its registered cap of 1000."""
     environment_id = world(name).environment_id
     import_mujoco()
-    import gymnasium
-    import ogbench  # noqa: F401  registers the environments
+    gymnasium = optional("gymnasium", "sim")
+    optional("ogbench", "sim")  # registers the environments
 
     if max_episode_steps is not None:
         options["max_episode_steps"] = max_episode_steps

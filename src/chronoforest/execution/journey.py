@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -72,11 +72,14 @@ def walk_problem(
     seed: int = 0,
     variant: str = "online",
     on_round: RoundObserver | None = None,
+    on_plan: Callable[[PlanResult], None] | None = None,
     max_steps: int = MAX_STEPS,
 ) -> Journey:
-    """Plan for all agents, then walk each."""
+    """Plan for all agents, then walk each; on_plan: sees the plan before anybody walks."""
     memory = ForestMemory()
     result = planner.plan(problem, seed=seed, variant=variant, on_round=on_round, memory=memory)
+    if on_plan is not None:
+        on_plan(result)
     return Journey(result, tuple(walk_plan(planner, result, memory, seed=seed, max_steps=max_steps)))
 
 

@@ -76,6 +76,10 @@ class Route:
     stops: tuple[int, ...]
     is_complete: bool = True
 
+    def __repr__(self) -> str:
+        state = "" if self.is_complete else "incomplete, "
+        return f"Route({state}{self.along[-1]:.1f} units, {len(self.waypoints)} waypoints)"
+
     @cached_property
     def along(self) -> FloatArray:
         """[T] length of the path up to each frame."""

@@ -16,13 +16,14 @@ from chronoforest.errors import BadDataset
 from chronoforest.models import calibration, checkpoint, schedule, store
 from chronoforest.models.denoiser import Denoiser, denoising_loss, draw_batch
 from chronoforest.models.density import GridDensity, fit_density
-from chronoforest.models.distance import DistanceLearner, TemporalDistance
+from chronoforest.models.distance import DistanceLearner, TemporalDistance, ValueNet
 from chronoforest.models.params import ModelParams
 from chronoforest.models.runs import Figures, Recordings, TrainingRun
 from chronoforest.models.sampler import SamplerParams, SegmentSampler
 from chronoforest.models.tracking.kinds import get_tracker
 from chronoforest.models.tracking.subgoals import draw_steps
 from chronoforest.models.train import Learner, average_of, compiled
+from chronoforest.models.watch import Watch, same_draws
 from chronoforest.types import FloatArray, Query
 
 DENOISER_LOOP = {"warmup": 1000, "weight_decay": 1e-4, "clip": 1.0}
@@ -31,14 +32,19 @@ DISTANCE_LOOP = {"final_share": 0.02}
 
 NUM_SAMPLED = 512  # segments each way, for the denoiser's figures
 NUM_HELD_OUT = 8192  # steps, for the tracker's
+NUM_SAMPLED_LOOKED, NUM_STEPS_LOOKED = 96, 8  # segments each way and denoising steps, while a denoiser trains
+NUM_LOOKED_AT = 4000  # pairs of states, while a distance trains
 
 
 def fit_density_model(recordings: Recordings, params: ModelParams, run: TrainingRun) -> Figures:
-    """Tabulate the density; the figure is the share of held-out states outside its support."""
+    """Tabulate the density; the figure is the share of held-out states outside the others' support."""
     heading_steps = params.window.stride if params.world.is_one_way else 0
-    density = fit_density(recordings.train.xy.astype(float), params.density, params.world.jump, heading_steps)
+    jump = params.world.jump
+    density = fit_density(recordings.places, params.density, jump, heading_steps)
+    learned = recordings.train.xy.astype(float)
+    others = fit_density(learned, params.density, jump) if recordings.is_divided else density
     held_out = recordings.held_out.xy.reshape(-1, 2).astype(float)
-    figures = {"held_out_unsupported_share": float((density.margin(held_out) <= 0).mean())}
+    figures = {"held_out_unsupported_share": float((others.margin(held_out) <= 0).mean())}
     tensors = store.density_tensors(density)
     return run.save("density", tensors, recordings, figures, params=asdict(params.density))
 
@@ -57,19 +63,32 @@ def fit_distance_model(recordings: Recordings, params: ModelParams, run: Trainin
     def draw_loss() -> torch.Tensor:
         return loss(draw_transitions(tracks, actions, loop.batch, params.goals))
 
-    loop = run.loop(params.distance_training, **DISTANCE_LOOP)
+    loop = run.loop(params.distance_training, **DISTANCE_LOOP, patience=params.patience)
     settings = {**asdict(params.distance), "is_directed": is_directed}
-    run.train("distance", learner, draw_loss, loop, settings, recordings)
+    held_out = recordings.held_out.xy.astype(float)
+    some = calibration.draw_step_pairs(held_out, params.calibration, jump, NUM_LOOKED_AT)
+    watch = Watch(
+        learner.value_average,
+        lambda: _stated_error(learner.value_average, some, run.device),
+        loop.num_steps,
+        loop.patience,
+    )
+    run.train("distance", learner, draw_loss, loop, settings, recordings, watch)
     net = learner.value_average.cpu()
     tensors = checkpoint.compact(net)
-    pairs = calibration.draw_step_pairs(recordings.held_out.xy.astype(float), params.calibration, jump)
+    pairs = calibration.draw_step_pairs(held_out, params.calibration, jump)
     predicted = calibration.predict(TemporalDistance(net), pairs)
     figures = {
         "held_out_rank_correlation": calibration.rank_correlation(predicted, pairs.steps),
         "held_out_median_ratio": float(np.median(pairs.steps / np.maximum(predicted, 1e-6))),
     }
     fitted = calibration.calibrate(predicted, pairs.steps, params.calibration)
-    about = {"params": settings, "training": asdict(loop), "calibration": fitted.to_dict()}
+    about = {
+        "params": settings,
+        "training": asdict(loop),
+        "calibration": fitted.to_dict(),
+        "watch": watch.to_dict(),
+    }
     return run.save("distance", tensors, recordings, figures, **about)
 
 
@@ -99,33 +118,62 @@ def fit_denoiser_model(recordings: Recordings, params: ModelParams, run: Trainin
     def draw_loss() -> torch.Tensor:
         return loss(learner.net, *draw_batch(tracks, loop.batch, params.window, params.level_mix), signal)
 
-    loop = run.loop(params.denoiser_training, **DENOISER_LOOP)
+    loop = run.loop(params.denoiser_training, **DENOISER_LOOP, patience=params.patience)
     settings = asdict(params.denoiser)
-    run.train("denoiser", learner, draw_loss, loop, settings, recordings)
+    held_out, jump = recordings.held_out.xy.astype(float), params.world.jump
+    quick = SegmentSampler(learner.net_average, None, SamplerParams(NUM_STEPS_LOOKED), run.device)
+    watch = Watch(
+        learner.net_average,
+        lambda: _broken_share(quick, density, held_out, jump),
+        loop.num_steps,
+        loop.patience,
+    )
+    run.train("denoiser", learner, draw_loss, loop, settings, recordings, watch)
     tensors = checkpoint.compact(learner.net_average)
     sampler = SegmentSampler(learner.net_average, None, SamplerParams(), run.device)
-    held_out = recordings.held_out.xy.astype(float)
     figures = {
-        "held_out_loss": _held_out_loss(learner.net_average, recordings, params, run.device),
-        **sample_figures(sampler, density, held_out, params.world.jump),
+        "training_loss": _denoising_error(learner.net_average, recordings.train, params, run.device),
+        "held_out_loss": _denoising_error(learner.net_average, recordings.held_out, params, run.device),
+        **sample_figures(sampler, density, held_out, jump),
+        "recorded_jump_share": _jump_share(held_out[:, :: params.window.stride], jump),
     }
-    about = {"params": settings, "training": asdict(loop), "window": asdict(params.window)}
+    about = {
+        "params": settings,
+        "training": asdict(loop),
+        "window": asdict(params.window),
+        "watch": watch.to_dict(),
+    }
     return run.save("denoiser", tensors, recordings, figures, **about)
 
 
-def sample_figures(sampler: SegmentSampler, density: GridDensity, xy: FloatArray, jump: float) -> Figures:
+def _broken_share(sampler: SegmentSampler, density: GridDensity, xy: FloatArray, jump: float) -> float:
+    """Mean share of what is wrong with few segments: frames without support, and segments that jump.
+
+    Not the loss: with few recordings it is lowest long before segments hold together.
+    """
+    return float(np.mean(list(sample_figures(sampler, density, xy, jump, NUM_SAMPLED_LOOKED).values())))
+
+
+def sample_figures(
+    sampler: SegmentSampler, density: GridDensity, xy: FloatArray, jump: float, num_sampled: int = NUM_SAMPLED
+) -> Figures:
     """Unguided segments from held-out states, leaving and arriving: unsupported frames and jumps."""
     rng = np.random.default_rng(0)
     flat = xy.reshape(-1, 2)
-    start = flat[rng.integers(len(flat), size=NUM_SAMPLED)].astype(float)
+    start = flat[rng.integers(len(flat), size=num_sampled)].astype(float)
     figures = {}
     for name, is_incoming in (("leaving", False), ("arriving", True)):
-        query = Query(start, start, np.full(NUM_SAMPLED, is_incoming), np.zeros(NUM_SAMPLED))
+        query = Query(start, start, np.full(num_sampled, is_incoming), np.zeros(num_sampled))
         segments = sampler(query, rng)
-        hops = np.linalg.norm(np.diff(segments, axis=1), axis=-1)
         figures[f"{name}_unsupported_share"] = float((density.margin(segments[:, 1:]) <= 0).mean())
-        figures[f"{name}_jump_share"] = float((hops > jump).any(axis=1).mean())
+        figures[f"{name}_jump_share"] = _jump_share(segments, jump)
     return figures
+
+
+def _jump_share(tracks: FloatArray, jump: float) -> float:
+    """Share of the tracks [n, t, 2] with a hop longer than `jump` between two frames."""
+    hops = np.linalg.norm(np.diff(tracks, axis=1), axis=-1)
+    return float((hops > jump).any(axis=1).mean())
 
 
 def fit_tracker_model(recordings: Recordings, params: ModelParams, run: TrainingRun) -> Figures:
@@ -162,13 +210,22 @@ FITS: dict[str, Callable[[Recordings, ModelParams, TrainingRun], Figures]] = {
 """In the order `train all` runs them: the denoiser's figures use the density."""
 
 
-def _held_out_loss(net: Denoiser, recordings: Recordings, params: ModelParams, device: torch.device) -> float:
-    torch.manual_seed(0)
-    tracks = net.scaling.normalise(_on_device(recordings.held_out, device)[0])
+def _denoising_error(net: Denoiser, episodes: Episodes, params: ModelParams, device: torch.device) -> float:
+    """The loss on windows of recordings, the same ones and with the same noise every time."""
+    tracks = net.scaling.normalise(_on_device(episodes, device)[0])
     signal = schedule.signal_table(device)
-    drawn = (draw_batch(tracks, 1024, params.window, params.level_mix) for _ in range(8))
-    with torch.no_grad():
+    with torch.no_grad(), same_draws(device):
+        drawn = (draw_batch(tracks, 1024, params.window, params.level_mix) for _ in range(8))
         return float(np.mean([float(denoising_loss(net, *batch, signal)) for batch in drawn]))
+
+
+def _stated_error(net: ValueNet, pairs: calibration.StepPairs, device: torch.device) -> float:
+    """By what factor the distance states pairs too near or too far, as a mean logarithm.
+
+    Their order would tell nothing: straight distance puts the states of a recording in order, too.
+    """
+    predicted = calibration.predict(TemporalDistance(net, device), pairs)
+    return float(np.abs(np.log((1.0 + predicted) / (1.0 + pairs.steps))).mean())
 
 
 def _action_error(actor: nn.Module, held_out: Episodes, params: ModelParams) -> float:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from chronoforest.data.goals import GoalParams
 from chronoforest.data.windows import WindowParams
-from chronoforest.errors import InvalidParameter
+from chronoforest.errors import require_within
 from chronoforest.models.calibration import CalibrationParams
 from chronoforest.models.denoiser import DenoiserParams, LevelMix
 from chronoforest.models.density import DensityParams
@@ -15,9 +15,8 @@ from chronoforest.models.tracking.kinds import get_tracker
 from chronoforest.models.tracking.regression import TrackerParams
 from chronoforest.models.tracking.subgoals import SubgoalParams
 from chronoforest.models.train import TrainParams
+from chronoforest.names import check_distance
 from chronoforest.types import WorldParams
-
-DISTANCE_RECIPES = ("own", "paper")
 
 DENOISER_TRAINING = TrainParams(40_000, 2048, 1e-3, average_rate=0.001)
 STUDENT_TRAINING = TrainParams(6000, 2048, 1e-3, average_rate=0.003)
@@ -27,7 +26,11 @@ TRACKER_TRAINING = TrainParams(30_000, 2048, 3e-4, average_rate=0.005)
 
 @dataclass(frozen=True)
 class ModelParams:
-    """Everything that is learned for one preset, which also says what world it is."""
+    """Everything that is learned for one preset, which also says what world it is.
+
+    patience: training of distance and denoiser ends early once what they get wrong on held-out recordings is
+    no better for this share of the steps; 0 for never.
+    """
 
     window: WindowParams = field(default_factory=WindowParams)
     denoiser: DenoiserParams = field(default_factory=DenoiserParams)
@@ -41,14 +44,15 @@ class ModelParams:
     density: DensityParams = field(default_factory=DensityParams)
     tracker: SubgoalParams = field(default_factory=TrackerParams)
     tracker_training: TrainParams = TRACKER_TRAINING
+    patience: float = 0.2
     world: WorldParams = field(default_factory=WorldParams)
+
+    def __post_init__(self) -> None:
+        require_within(self, 0, 1, "patience")
 
     def with_distance(self, recipe: str) -> ModelParams:
         """The same with the distance of that recipe: `own`, or the `paper`'s, for comparison."""
-        if recipe not in DISTANCE_RECIPES:
-            raise InvalidParameter(
-                f"unknown distance recipe {recipe!r}; available: {', '.join(DISTANCE_RECIPES)}"
-            )
+        check_distance(recipe)
         if recipe == "own":
             return self
         paper = replace(self.distance, discount=0.99, num_features=0, has_action_values=False)

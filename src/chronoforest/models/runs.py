@@ -9,22 +9,40 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import nn
 
-from chronoforest.data.episodes import Episodes
+from chronoforest.data.episodes import Episodes, held_out_file, load_split
 from chronoforest.models import checkpoint, store
 from chronoforest.models.train import Learner, LoopParams, ProgressCallback, Training, TrainParams
+from chronoforest.models.watch import Watch
+from chronoforest.types import FloatArray
 
 Figures = dict[str, float]
 
 
 @dataclass(frozen=True)
 class Recordings:
-    """Training and held-out episodes."""
+    """Training and held-out episodes; is_divided: they were one set that was divided for the training."""
 
     train: Episodes
     held_out: Episodes
+    is_divided: bool = False
+
+    @classmethod
+    def read(cls, path: Path) -> Recordings:
+        """The training file and its held-out one, or one file divided where it is alone."""
+        return cls(*load_split(path), is_divided=not held_out_file(path).is_file())
+
+    @property
+    def places(self) -> FloatArray:
+        """[E, T, 2] where anything was recorded that is not a test set of its own.
+
+        What was held out only to stop a training in time has been driven too, and few recordings need it.
+        """
+        parts = (self.train.xy, self.held_out.xy) if self.is_divided else (self.train.xy,)
+        return np.concatenate(parts).astype(float)
 
 
 @dataclass(frozen=True)
@@ -73,20 +91,25 @@ class TrainingRun:
         params: LoopParams,
         settings: Mapping[str, Any],
         recordings: Recordings,
+        watch: Watch | None = None,
     ) -> None:
-        """Run the loop to its end, continuing a saved run where asked; settings: of what is trained."""
+        """Run the loop to its end, continuing a saved run where asked; settings: of what is trained; watch:
+        may end it early, and then has the best weights kept."""
         about = {
             "model": kind,
             "settings": settings,
             "preset": self.preset,
             "data": recordings.train.fingerprint,
+            "held_out_data": recordings.held_out.fingerprint,
             "started_from": self._origin(kind),
         }
-        training = Training(learner, draw_loss, learner.averages(), params, self.device, about)
+        training = Training(learner, draw_loss, learner.averages(), params, self.device, about, watch)
         path = self.folder / f"{self.file(kind)}.training.safetensors"
         if self.is_resumed and path.is_file():
             training.resume(path)
         training.run(path, self.on_progress)
+        if watch is not None:
+            watch.keep_best()
 
     def save(
         self,

@@ -138,21 +138,22 @@ def load_models(
     preset: str,
     sampler: SamplerParams,
     device: torch.device | str = "cpu",
-    tracker: str = "tracker",
+    tracker: str | None = "tracker",
     distance: str = "distance",
 ) -> Models:
     """All models of a preset, each checked to belong to it; tracker, distance: their files without the
-    ending. A folder may have no student."""
+    ending, no tracker where that is None. A folder may have no student."""
     density = Stored.read(folder, "density", preset=preset)
     measure, fitted = load_distance(folder, device, distance, preset)
     denoiser = Stored.read(folder, "denoiser", preset=preset)
     student = _load_student(folder, preset, denoiser)
+    can_walk = tracker is not None and density.card.get("has_actions", True)
     return Models(
         sampler=SegmentSampler(denoiser.filled(make_denoiser), measure, sampler, device, student),
         distance=measure,
         calibration=fitted,
         density=_density(density),
-        tracker=load_tracker(folder, tracker, preset) if density.card.get("has_actions", True) else None,
+        tracker=load_tracker(folder, tracker or "tracker", preset) if can_walk else None,
         frame=_frame(density),
     )
 

@@ -17,6 +17,7 @@ from torch import nn
 from chronoforest.errors import BadCheckpoint, InvalidParameter, require_at_least, require_positive
 from chronoforest.files import locked
 from chronoforest.models import checkpoint
+from chronoforest.models.watch import Watch
 from chronoforest.processes import held_signals
 
 
@@ -36,12 +37,14 @@ class TrainParams:
 
 @dataclass(frozen=True)
 class LoopParams(TrainParams):
-    """All that the loop needs: AdamW, warm-up, cosine to `final_share` of the rate, clipped gradients."""
+    """All that the loop needs: AdamW, warm-up, cosine to `final_share` of the rate, clipped gradients; where
+    it is watched, it ends once that is no better for `patience` of the steps, 0 for never."""
 
     warmup: int = 0
     final_share: float = 0.01
     weight_decay: float = 0.0
     clip: float = math.inf
+    patience: float = 0.0
     seed: int = 0
     checkpoint_seconds: float = 60.0
 
@@ -56,12 +59,14 @@ class LoopParams(TrainParams):
 
 @dataclass(frozen=True)
 class Progress:
-    """Reported about once a second: mean loss since the last report and steps per second."""
+    """Reported about once a second: mean loss since the last report, steps per second, and the held-out
+    error at the last look, None where there was none."""
 
     step: int
     num_steps: int
     loss: float
     rate: float
+    held_out: float | None = None
 
 
 ProgressCallback = Callable[[Progress], None]
@@ -81,14 +86,15 @@ class Learner(nn.Module):
 
 def average_of(network: Network) -> Network:
     """A copy that is only moved, never trained."""
-    return copy.deepcopy(network).requires_grad_(False)
+    return copy.deepcopy(network).eval().requires_grad_(False)
 
 
 class Training:
     """A run of the loop. On CUDA the whole step is captured once as a graph and replayed.
 
     draw_loss draws a batch on the device and returns its loss; averages: (network, its average) pairs
-    that move after every step; `about` identifies the run, so that another one is never continued by mistake.
+    that move after every step; `about` identifies the run, so that another one is never continued by mistake;
+    watch: may end it early.
     """
 
     def __init__(
@@ -99,6 +105,7 @@ class Training:
         params: LoopParams,
         device: torch.device,
         about: dict[str, Any],
+        watch: Watch | None = None,
     ) -> None:
         self.module = module
         self.draw_loss = draw_loss
@@ -106,6 +113,7 @@ class Training:
         self.params = params
         self.device = device
         self.about = {"kind": "training", "params": asdict(params), **about}
+        self.watch = watch
         self.step_index = 0
         trainable = [p for p in module.parameters() if p.requires_grad]
         self.rate = torch.tensor(params.rate(0), device=device)
@@ -126,32 +134,42 @@ class Training:
         reported_step = self.step_index
         with locked(path), held_signals() as let_through, ExitStack() as last:
             last.callback(self.save, path)
-            while self.step_index < end:
+            while not self.is_over(end):
                 self.advance()
                 let_through()
-                if self.step_index % 20 and self.step_index < end:
+                is_last = self.is_over(end)
+                if self.step_index % 20 and not is_last:
                     continue
                 now = time.monotonic()
-                if on_progress and (now - reported_at > 1.0 or self.step_index == end):
+                if on_progress and (now - reported_at > 1.0 or is_last):
                     done = max(self.step_index - reported_step, 1)
                     loss = float(self.loss_sum) / done
                     now = time.monotonic()
-                    on_progress(Progress(self.step_index, end, loss, done / (now - reported_at)))
+                    rate = done / (now - reported_at)
+                    on_progress(Progress(self.step_index, end, loss, rate, self._held_out()))
                     self.loss_sum.zero_()
                     reported_at, reported_step = now, self.step_index
                 if now - saved_at > self.params.checkpoint_seconds:
                     self.save(path)
                     saved_at = now
 
+    def is_over(self, end: int) -> bool:
+        """Whether so many steps are taken, or the watch has given up."""
+        has_given_up = self.watch is not None and self.watch.has_given_up(self.step_index)
+        return self.step_index >= end or has_given_up
+
     def advance(self) -> None:
-        """Take one step; on CUDA it is only queued."""
+        """Take one step, and look where one is due; on CUDA a step is only queued."""
         self.rate.fill_(self.params.rate(self.step_index))
         self._replay()
         self.step_index += 1
+        if self.watch is not None:
+            self.watch.look(self.step_index)
 
     def save(self, path: Path) -> None:
         """Write everything the next step depends on."""
-        checkpoint.write(path, self._state(), {**self.about, "step": self.step_index})
+        looks = self.watch.looks if self.watch is not None else []
+        checkpoint.write(path, self._state(), {**self.about, "step": self.step_index, "looks": looks})
 
     def resume(self, path: Path) -> None:
         """Continue a saved run as if it had never stopped."""
@@ -167,6 +185,11 @@ class Training:
             raise BadCheckpoint(f"{path} does not fit this model")
         self._restore(tensors)
         self.step_index = int(about["step"])
+        if self.watch is not None:
+            self.watch.resume(about["looks"])
+
+    def _held_out(self) -> float | None:
+        return self.watch.looks[-1][1] if self.watch is not None and self.watch.looks else None
 
     def _step(self) -> None:
         self.optimizer.zero_grad(set_to_none=True)
@@ -213,6 +236,8 @@ class Training:
         tensors = {f"module.{name}": value for name, value in self.module.state_dict().items()}
         for index, state in enumerate(self.optimizer.state.values()):
             tensors.update({f"optimizer.{index}.{name}": value for name, value in state.items()})
+        if self.watch is not None:
+            tensors.update({f"best.{name}": value for name, value in self.watch.best.items()})
         is_cuda = self.device.type == "cuda"
         tensors["random"] = torch.cuda.get_rng_state(self.device) if is_cuda else torch.get_rng_state()
         return tensors

@@ -9,6 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from chronoforest.errors import BadCheckpoint, UnknownPlanner
+from chronoforest.modules import is_there
+from chronoforest.names import check_models, full_name
+
 if TYPE_CHECKING:
     from chronoforest.presets.loading import PresetPlanner
 
@@ -16,6 +20,9 @@ Mode = Literal["default", "fast"]
 
 CHRONOFOREST = "chronoforest"
 """The name of our own planner beside the peers'."""
+
+PLANNERS = (CHRONOFOREST, "dataset-graph", "diffusion-replan", "compositional", "tree-single")
+"""All planners that have a name; the registry knows what they are."""
 
 
 @dataclass(frozen=True)
@@ -43,15 +50,20 @@ class PlannerChoice:
     device: str = "cpu"
     data: Path = Path("data")
 
-    def check(self) -> None:
-        """Refuse an unknown preset, tracker, distance or planner, before anything is loaded or written."""
-        from chronoforest.peers.registry import check_planner
-        from chronoforest.presets.named import get_preset
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "preset", full_name(self.preset))
 
-        preset = get_preset(self.preset)
-        preset.tracker_file(self.tracker)
-        preset.models.with_distance(self.distance)
-        check_planner(self.planner)
+    def check(self) -> None:
+        """Refuse what cannot be loaded, before anything is imported that takes time, or written."""
+        check_models(self.preset, self.tracker, self.distance, self.device)
+        if self.weights is not None and not self.weights.is_dir():
+            raise BadCheckpoint(f"{self.weights}: no such folder; `chronoforest train` writes one")
+        if self.planner not in PLANNERS and not is_there(self.planner):
+            raise UnknownPlanner(self.planner, PLANNERS)
+        if self.planner != CHRONOFOREST:
+            from chronoforest.peers.registry import find_peer
+
+            find_peer(self.planner)
 
     def load(self) -> PresetPlanner:
         """The planner, on one thread: two that wait for each other on busy cores are far slower than one."""
@@ -76,10 +88,10 @@ class PlannerChoice:
 
     @property
     def weight_files(self) -> tuple[Path, ...]:
-        """The files that are read: density, distance, denoiser and tracker."""
-        from chronoforest.models.store import distance_file, model_path
+        """The files that are read: density, distance, denoiser, its student and the tracker."""
+        from chronoforest.models.store import STUDENT, distance_file, model_path
         from chronoforest.presets.named import get_preset
 
         tracker = get_preset(self.preset).tracker_file(self.tracker)
-        names = ("density", distance_file(self.distance), "denoiser", tracker)
+        names = ("density", distance_file(self.distance), "denoiser", STUDENT, tracker)
         return tuple(model_path(self.folder, name) for name in names)

@@ -12,7 +12,7 @@ from chronoforest.data import episodes
 from chronoforest.errors import BadDataset, UnknownPlanner, UnknownVariant
 from chronoforest.execution.route import ExecutionParams
 from chronoforest.modules import value_in
-from chronoforest.peers.choice import CHRONOFOREST, PlannerChoice
+from chronoforest.peers.choice import CHRONOFOREST, PLANNERS, PlannerChoice
 from chronoforest.peers.dataset_graph import DatasetGraph
 from chronoforest.peers.legs import Inputs, LegByLeg, Method
 from chronoforest.presets import loading
@@ -85,12 +85,6 @@ class PeerPlanner(PresetPlanner):
         return LegByLeg(self.peer, self.method, self.inputs, problem, order, seed, self.shortens)
 
 
-def check_planner(name: str) -> None:
-    """Refuse a name that is neither ChronoForest's nor a peer's."""
-    if name != CHRONOFOREST:
-        find_peer(name)
-
-
 def find_peer(name: str) -> Peer:
     """A peer by its name, or by the path of a module that holds it as `PEER`, such as `my_folder.my_peer`."""
     if name in PEERS:
@@ -99,7 +93,7 @@ def find_peer(name: str) -> Peer:
     if not isinstance(peer, Peer):
         module = PAPER_PEERS.get(name)
         reason = f"there is no {module} here, only in the repository" if module else ""
-        raise UnknownPlanner(name, (CHRONOFOREST, *PEERS, *PAPER_PEERS), reason)
+        raise UnknownPlanner(name, PLANNERS, reason)
     return peer
 
 

@@ -74,12 +74,25 @@ def joined(parts: Sequence[FloatArray]) -> tuple[FloatArray, tuple[int, ...]]:
     return path, tuple(int(stop) for stop in stops)
 
 
-class Walkways:
-    """Bridges made walkable so far, the shortest of each pair.
+@dataclass(frozen=True)
+class Clock:
+    """Times walkable ways: their length at one pace, in steps per unit, and longer only where even `surely`
+    times what the distance says is more. Orders differ by a few per cent, and lengths are more exact than a
+    learned time."""
 
-    Costs are lengths at one pace, the steps per unit of the first bridge of a meaningful length: orders
-    differ by a few per cent, and lengths are more exact than a learned time.
-    """
+    distance: Distance
+    pace: float
+    surely: float
+    params: AssemblyParams
+
+    def __call__(self, path: FloatArray) -> float:
+        """Steps along a path [t, 2]."""
+        learned = travel_time(path, self.distance, self.params)
+        return max(self.pace * path_length(path), self.surely * learned)
+
+
+class Walkways:
+    """Bridges made walkable so far, the shortest of each pair, and what they take by the clock."""
 
     def __init__(
         self,
@@ -87,15 +100,16 @@ class Walkways:
         distance: Distance,
         params: AssemblyParams,
         is_reversible: bool,
+        clock: Clock,
         shortened: Shortening = shorten,
     ) -> None:
         self.density = density
         self.distance = distance
         self.params = params
         self.is_reversible = is_reversible
+        self.clock = clock
         self.shortened = shortened
         self.bridges: dict[Pair, Bridge] = {}
-        self._pace: float | None = None
         self._tried: dict[Pair, float] = {}
 
     def realise(self, forest: Forest, meeting: Meeting) -> Meeting | None:
@@ -108,21 +122,12 @@ class Walkways:
         if pair in self.bridges and bridge.length >= self.bridges[pair].length:
             return None
         self._remember(self.bridges, pair, bridge, bridge.reversed)
-        return replace(meeting, cost=self._cost(bridge))
+        return replace(meeting, cost=self.clock(bridge.path))
 
     def along(self, links: Iterable[Pair]) -> Bridge:
         """The bridges of adjoining links as one."""
         parts = [self.bridges[link] for link in links]
         return Bridge(joined([part.path for part in parts])[0], sum(part.raw_length for part in parts))
-
-    def _cost(self, bridge: Bridge) -> float:
-        """Steps; a bridge too short to be timed, while no pace is known, costs what its ends are apart."""
-        if self._pace is None:
-            steps = travel_time(bridge.path, self.distance, self.params)
-            if bridge.length < self.params.spacing:
-                return steps
-            self._pace = steps / bridge.length
-        return self._pace * bridge.length
 
     def _remember(self, table: dict[Pair, _Value], pair: Pair, there: _Value, back: _Value) -> None:
         table[pair] = there

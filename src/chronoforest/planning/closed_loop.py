@@ -55,12 +55,14 @@ class ClosedLoop:
         self.rng = np.random.default_rng(seed)
         bare = prepared.bare_forest(problem)
         self.guess = steps_apart(self.models.distance, bare, problem)
+        self.stretch = prepared.stretch
         self.solver = prepared.choose_solver(problem, bare, order)
         self.walkways = Walkways(
             self.models.density,
             prepared.learned,
             self.params.assembly,
             self.params.is_reversible,
+            prepared.clock,
             self.params.shortened,
         )
         self.bridges = Bridges.from_roots(_inflated(self.guess, self.models.calibration))
@@ -121,7 +123,7 @@ class ClosedLoop:
         links = challengers(
             self.route,
             self.bridges.met_cost,
-            self.guess,
+            self.stretch * self.guess,
             self.num_tries,
             self.chained,
             lambda cost: self.solver(cost, self.problem, self.route),

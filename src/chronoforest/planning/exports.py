@@ -8,13 +8,13 @@ import io
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
 
 import numpy as np
 
-from chronoforest.errors import InvalidParameter, MissingExtra
+from chronoforest.errors import InvalidParameter
+from chronoforest.modules import optional
 from chronoforest.types import FloatArray, Plan
 
 if TYPE_CHECKING:
@@ -68,10 +68,7 @@ def csv_text(result: PlanResult) -> str:
 
 def dataframe(result: PlanResult) -> Any:
     """The same as a pandas DataFrame."""
-    try:
-        pandas = import_module("pandas")
-    except ImportError as error:
-        raise MissingExtra("pandas", "geo") from error
+    pandas = optional("pandas", "geo")
     return pandas.DataFrame(list(_rows(result)), columns=_header(result))
 
 

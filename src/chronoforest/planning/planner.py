@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from chronoforest.data.frames import Frame
-from chronoforest.errors import InvalidParameter, UnknownVariant
+from chronoforest.errors import InvalidParameter, InvalidProblem, UnknownVariant
 from chronoforest.planning.anchors import AnchorCheck
 from chronoforest.planning.closed_loop import ClosedLoop
 from chronoforest.planning.preparation import Prepared, prepare
@@ -20,7 +20,7 @@ from chronoforest.planning.timing import step_times
 from chronoforest.planning.variants import VARIANTS, PlannerParams
 from chronoforest.routing.solver import order_from_names
 from chronoforest.search.memory import ForestMemory
-from chronoforest.typed import check_whole
+from chronoforest.typed import check_seconds, check_whole
 from chronoforest.types import (
     PlanningModels,
     Problem,
@@ -70,14 +70,42 @@ class MaxSeconds:
     seconds: float
 
     def __post_init__(self) -> None:
-        if isinstance(self.seconds, bool) or not isinstance(self.seconds, (int, float, np.number)):
-            raise InvalidParameter(f"seconds must be a number, got {self.seconds!r:.40}")
-        if not 0 <= self.seconds < np.inf:  # also NaN, which no time ever reaches
-            raise InvalidParameter(f"seconds must be 0 or more and finite, got {self.seconds}")
+        check_seconds("seconds", self.seconds)
 
     def __call__(self, rounds: Sequence[RoundStats]) -> bool:
         """Whether it is spent."""
         return bool(rounds) and rounds[-1].seconds >= self.seconds
+
+
+def checked_stop(stop: StopCriterion | float | None) -> StopCriterion | None:
+    """A criterion as it is; a number means seconds."""
+    if stop is None or callable(stop):
+        return stop
+    if isinstance(stop, (int, float, np.number)) and not isinstance(stop, bool):
+        return MaxSeconds(float(stop))
+    raise InvalidParameter(
+        f"stop must be seconds such as 2.0, or a criterion such as MaxRounds(10), got {stop!r:.40}"
+    )
+
+
+def check_problem(problem: object) -> None:
+    """Refuse what is no problem."""
+    if not isinstance(problem, Problem):
+        example = "Problem(starts=[[0, 0]], goals=[[9, 9]])"
+        raise InvalidProblem(f"problem must be a Problem, such as {example}, got {problem!r:.60}")
+
+
+def check_observers(on_round: object, on_snapshot: object, memory: object) -> None:
+    """Refuse observers that cannot be called and a memory that is none, before any work."""
+    for name, observer in (("on_round", on_round), ("on_snapshot", on_snapshot)):
+        if observer is not None and not callable(observer):
+            raise InvalidParameter(
+                f"{name} must be a function that is called every round, got {observer!r:.40}"
+            )
+    if memory is not None and not isinstance(memory, ForestMemory):
+        raise InvalidParameter(
+            f"memory must be a ForestMemory() that is kept between plans, got {memory!r:.40}"
+        )
 
 
 class PlanSearch(Protocol):
@@ -116,12 +144,19 @@ class Planner:
         self._prepared: dict[str, Prepared] = {}
         self._prepared_from: tuple[PlanningModels, PlannerParams] = models, params
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is sent to other processes: all but what is prepared, which is made again there."""
+        return {**self.__dict__, "_prepared": {}}
+
     def plan(
         self,
         problem: Problem,
         *,
         seed: int = 0,
-        stop: StopCriterion | None = None,
+        stop: StopCriterion | float | None = None,
         on_round: RoundObserver | None = None,
         on_snapshot: SnapshotObserver | None = None,
         variant: str = "online",
@@ -130,11 +165,13 @@ class Planner:
     ) -> PlanResult:
         """Routes through all waypoints, complete when every leg is met before the budget ends.
 
-        stop: ends planning early with the best partial plan; on_round: sees every round, on_snapshot
-        also its trees, meetings and bridges; order: names per agent, to plan for a given order; memory:
-        reuses trees of earlier calls whose anchors did not move.
+        stop: ends planning early with the best partial plan, a number after so many seconds; on_round: sees
+        every round, on_snapshot also its trees, meetings and bridges; order: names per agent, to plan for a
+        given order; memory: reuses trees of earlier calls whose anchors did not move.
         """
         self.check(problem, seed=seed, variant=variant, order=order)
+        stop = checked_stop(stop)
+        check_observers(on_round, on_snapshot, memory)
         with self._computing():
             search = self._begin(problem.moved(self.frame.to_local), variant, order, memory, seed)
             watch = None if on_round is None else lambda stats, _: on_round(stats, problem)
@@ -195,6 +232,7 @@ class Planner:
         order: Sequence[Sequence[str]] | None = None,
     ) -> None:
         """Refuse what `plan` could not plan for, before any work."""
+        check_problem(problem)
         self._check_variant(variant, has_order=order is not None)
         check_whole("seed", seed)
         self._anchors.refuse_unsupported(problem)

@@ -1,4 +1,4 @@
-"""What every plan of a variant shares, made once: its parameters, and its models with their landmarks."""
+"""What every plan of a variant shares, made once: its parameters, and the models with its roadmap."""
 
 from __future__ import annotations
 
@@ -8,44 +8,72 @@ from functools import cached_property
 
 import numpy as np
 
+from chronoforest.planning.assembly import Clock
 from chronoforest.planning.variants import PlannerParams, Variant
+from chronoforest.roadmap.distance import RoadmapDistance
 from chronoforest.roadmap.hops import Ground
 from chronoforest.roadmap.verify import Checker
-from chronoforest.roadmap.ways import Roadmap, build_roadmap
+from chronoforest.roadmap.ways import Roadmap, build_roadmap, join
 from chronoforest.routing.solver import AutoSolver, FixedOrder, order_from_names
 from chronoforest.search.expand import SearchModels
-from chronoforest.search.landmarks import LandmarkDistance, scatter
 from chronoforest.search.tree import Forest, plant
-from chronoforest.types import Distance, FloatArray, PlanningModels, Problem, RouteSolver, Support
+from chronoforest.types import (
+    Distance,
+    FloatArray,
+    PlanningModels,
+    Problem,
+    RouteSolver,
+    Support,
+)
+
+NUM_PROBES = 7
+"""Places between which ways are shortened to learn what they come out at."""
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """A variant ready to plan; learned: the distance without landmarks."""
+    """A variant ready to plan; ground: what its roadmap was made from."""
 
     variant: Variant
     params: PlannerParams
     models: SearchModels
-    learned: Distance
+    ground: Ground
+    roadmap: Roadmap
     support: Support
 
-    @cached_property
-    def ground(self) -> Ground:
-        """What the roadmap looks at."""
-        models = self.models
-        return Ground(
-            models.density, self.learned, models.calibration, models.step_length, self.params.assembly.edge
-        )
-
-    @cached_property
-    def roadmap(self) -> Roadmap:
-        """Places over the support and hops between them, made when a plan first needs it."""
-        return build_roadmap(self.support, self.ground)
+    @property
+    def learned(self) -> Distance:
+        """The distance without the roadmap."""
+        return self.ground.distance
 
     @cached_property
     def checker(self) -> Checker:
         """What verifies ways over the roadmap."""
         return Checker.made_for(self.models.sampler, self.ground, self.roadmap.places.position)
+
+    @cached_property
+    def stretch(self) -> float:
+        """What ways come out at after shortening, in times of what the distance says: they keep room, and
+        the distance does not count that. The median over ways between some places."""
+        places = self.roadmap.places.position
+        some = places[np.random.default_rng(0).permutation(len(places))[:NUM_PROBES]]
+        codes, ways = self.models.distance.encode(some), join(self.roadmap, some, self.ground).ways()
+        told = self.models.distance.between(codes[:-1], codes[1:])
+        found = [(ways.way(row, row + 1), steps) for row, steps in enumerate(told)]
+        ratios = [self._steps_along(way.path) / steps for way, steps in found if way is not None]
+        return float(np.median(ratios)) if ratios else 1.0
+
+    def _steps_along(self, path: FloatArray) -> float:
+        """What a path takes after shortening."""
+        return self.clock(
+            self.params.shortened(path, self.models.density, self.learned, self.params.assembly)
+        )
+
+    @property
+    def clock(self) -> Clock:
+        """What times walkable ways."""
+        surely = self.models.calibration.local_ratios[0]
+        return Clock(self.learned, self.roadmap.pace, surely, self.params.assembly)
 
     def bare_forest(self, problem: Problem) -> Forest:
         """A root for every anchor."""
@@ -66,17 +94,21 @@ class Prepared:
 def prepare(models: PlanningModels, params: PlannerParams, variant: Variant) -> Prepared:
     """Adapt parameters and models to a variant."""
     params = variant.adapt(params)
+    ground = Ground(
+        models.density, models.distance, models.calibration, models.step_length, params.assembly.edge
+    )
+    roadmap = build_roadmap(models.support, ground)
     equipped = variant.equip(
         SearchModels(
             sampler=models.sampler,
-            distance=_far_sighted(models, params.landmark_spacing),
+            distance=RoadmapDistance(roadmap, ground) if variant.sums_hops else models.distance,
             density=models.density,
             calibration=models.calibration,
             largest_hop=models.step_length * models.sampler.stride,
             step_length=models.step_length,
         )
     )
-    return Prepared(variant, params, equipped, models.distance, models.support)
+    return Prepared(variant, params, equipped, ground, roadmap, models.support)
 
 
 def steps_apart(distance: Distance, forest: Forest, problem: Problem) -> FloatArray:
@@ -86,12 +118,3 @@ def steps_apart(distance: Distance, forest: Forest, problem: Problem) -> FloatAr
     cost = np.full((problem.num_anchors, problem.num_anchors), np.inf)
     cost[np.ix_(sources, targets)] = distance.pairwise(codes[sources], codes[targets])
     return cost
-
-
-def _far_sighted(models: PlanningModels, landmark_spacing: float) -> Distance:
-    """The learned distance, over landmarks beyond the window in which its calibration trusts it."""
-    if landmark_spacing == 0:
-        return models.distance
-    trusted = models.calibration.local_window
-    places = scatter(models.support, landmark_spacing * trusted * models.step_length)
-    return LandmarkDistance(models.distance, places, trusted)

@@ -52,6 +52,11 @@ class PlanResult:
     support: Support
     frame: Frame = field(default_factory=Frame)
 
+    def __repr__(self) -> str:
+        state = "complete" if self.complete else f"{len(self.unmet)} legs unmet"
+        agents = f"{len(self.routes)} route{'s' * (len(self.routes) != 1)}"
+        return f"PlanResult({state}, {agents}, {self.length:.1f} units, {self.seconds:.1f} s)"
+
     @property
     def complete(self) -> bool:
         """Whether every leg of every route is met."""
@@ -121,11 +126,12 @@ class PlanResult:
         write = {".geojson": self.to_geojson, ".gpx": self.to_gpx, ".csv": self.to_csv}
         write_text(path, write.get(Path(path).suffix.lower(), self.to_json)())
 
-    def plot(self, path: str | Path) -> None:
-        """Draw trees, meetings, routes and anchors over the data's support."""
+    def plot(self, path: str | Path | None = None, ax: Any = None) -> Any:
+        """Draw trees, meetings, routes and anchors over the data's support, on `ax` or on axes of its own,
+        into a file where one is named; returns the axes."""
         from chronoforest.report import drawing
 
-        figure, axes = drawing.new_axes(self.support)
+        axes = drawing.ground(self.support, ax)
         drawing.draw_trees(axes, self.trees)
         drawing.draw_paths(axes, [self.frame.to_local(route.path) for route in self.routes])
         drawing.draw_meetings(axes, self.meetings)
@@ -135,8 +141,10 @@ class PlanResult:
         state = "" if self.complete else "incomplete: "
         title = f"{state}{orders}   {self.length:.1f} {self.frame.unit}, {self.num_expanded} expansions"
         axes.set_title(title, fontsize=12, color=drawing.INK)
-        with drafted(path) as draft:
-            figure.savefig(draft)
+        if path is not None:
+            with drafted(path) as draft:
+                axes.figure.savefig(draft)
+        return axes
 
 
 def load_result(path: str | Path) -> PlanResult:

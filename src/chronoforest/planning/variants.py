@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from math import inf
 
-from chronoforest.errors import require_at_least, require_within
+from chronoforest.errors import require_at_least
 from chronoforest.planning.shortening import AssemblyParams, Shortening, as_found, shorten
 from chronoforest.routing.bridges import Closure, closure, direct
 from chronoforest.routing.budget import BudgetParams
@@ -21,8 +21,6 @@ class PlannerParams:
     """Everything about planning that is not learned; an anchor may lie `anchor_tolerance` world units outside
     the data's support; `world` says whether one tree serves both directions, as the preset does.
 
-    Beyond the window in which its calibration trusts the distance, travel time is a chain over landmarks;
-    they lie `landmark_spacing` of the way covered within that window apart, 0 for the distance as learned.
     Unless told otherwise, planning stops after `max_rounds` and `rounds_per_leg` for every leg beyond the
     first. shortened: what is made of a way that was found.
     """
@@ -33,14 +31,12 @@ class PlannerParams:
     assembly: AssemblyParams = field(default_factory=AssemblyParams)
     shortened: Shortening = shorten
     anchor_tolerance: float = 0.5
-    landmark_spacing: float = 0.16
     max_rounds: int = 60
     rounds_per_leg: int = 6
     world: WorldParams = field(default_factory=WorldParams)
 
     def __post_init__(self) -> None:
         require_at_least(self, 1, "max_rounds")
-        require_within(self, 0, 1, "landmark_spacing")
 
     @property
     def is_reversible(self) -> bool:
@@ -56,7 +52,8 @@ class Variant:
     direct costs to the costs that routes are solved on; uses_roadmap: ways are proposed by the roadmap, trees
     are grown only where it leads nowhere; verifies: the denoiser is asked about every proposed way;
     piece_samples: segments asked for a piece of such a way in its first try, its second and so on; what none
-    of them realises is refuted.
+    of them realises is refuted; sums_hops: for trees a far distance is a sum of the roadmap's hops, not what
+    was learned.
     """
 
     adapt: Callable[[PlannerParams], PlannerParams] = lambda params: params
@@ -68,6 +65,7 @@ class Variant:
     uses_roadmap: bool = False
     verifies: bool = False
     piece_samples: tuple[int, ...] = (6, 12, 24)
+    sums_hops: bool = True
 
 
 def _searching(**changes: object) -> Callable[[PlannerParams], PlannerParams]:
@@ -76,6 +74,10 @@ def _searching(**changes: object) -> Callable[[PlannerParams], PlannerParams]:
 
 def _guided(**changes: str | float) -> Callable[[SearchModels], SearchModels]:
     return lambda models: replace(models, sampler=models.sampler.guided_by(**changes))
+
+
+def _without_student(models: SearchModels) -> SearchModels:
+    return replace(models, sampler=models.sampler.denoising_by())
 
 
 def _single(params: PlannerParams) -> PlannerParams:
@@ -91,11 +93,6 @@ def _unchallenged(params: PlannerParams) -> PlannerParams:
     return replace(params, challenge=replace(params.challenge, max_doubts=0, max_challenges=0))
 
 
-def _as_learned(params: PlannerParams) -> PlannerParams:
-    """The distance as learned, at any range."""
-    return replace(params, landmark_spacing=0.0)
-
-
 def _reversible(params: PlannerParams) -> PlannerParams:
     return replace(params, world=replace(params.world, is_reversible=True))
 
@@ -106,7 +103,7 @@ def _paper_params(params: PlannerParams) -> PlannerParams:
     junction = replace(params.search.junction, scales=(0.8, 0.0), slip=inf)
     params = replace(params, search=replace(params.search, junction=junction))
     params = replace(params, max_rounds=40, rounds_per_leg=0)
-    return _reversible(_as_learned(_unchallenged(_unshortened(params))))
+    return _reversible(_unchallenged(_unshortened(params)))
 
 
 def _paper_models(models: SearchModels) -> SearchModels:
@@ -124,7 +121,7 @@ _VERIFIED = Variant(uses_roadmap=True, verifies=True)
 
 VARIANTS: dict[str, Variant] = {
     "online": Variant(),
-    "paper": Variant(_paper_params, _paper_models),
+    "paper": Variant(_paper_params, _paper_models, sums_hops=False),
     "verified": _VERIFIED,
     "roadmap-only": Variant(uses_roadmap=True),
     "single": Variant(_single),
@@ -136,10 +133,12 @@ VARIANTS: dict[str, Variant] = {
     "exhaustive": Variant(is_exhaustive=True),
     "reversed-trees": Variant(_reversible),
     "direct-matrix": Variant(chained=direct),
-    "no-landmarks": Variant(_as_learned),
+    "learned-distance": Variant(sums_hops=False),
     "no-guidance": Variant(equip=_guided(strength=0.0)),
     "no-shortening": Variant(_unshortened),
     "no-challenges": Variant(_unchallenged),
+    "no-student": Variant(equip=_without_student),
+    "verified-no-student": replace(_VERIFIED, equip=_without_student),
     "verified-single": replace(_VERIFIED, adapt=_single, piece_samples=(1,)),
     "verified-no-guidance": replace(_VERIFIED, equip=_guided(strength=0.0)),
     "verified-no-shortening": replace(_VERIFIED, adapt=_unshortened),

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from chronoforest.errors import BadPresetFile, InvalidParameter
 from chronoforest.files import reading, write_text
-from chronoforest.presets.withdrawn import MOVED
+from chronoforest.presets.withdrawn import IDLE, MOVED
 from chronoforest.types import WorldParams
 
 Params = TypeVar("Params")
@@ -52,6 +52,7 @@ def overlay(params: Params, changes: Mapping[str, Any], path: Path, where: str =
     """
     assert is_dataclass(params)
     known = _settable(params, where)
+    changes = {key: value for key, value in changes.items() if f"{where}.{key}" not in IDLE}
     for key, value in changes.items():
         name = f"{where}.{key}" if where else key
         if key not in known:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from os import PathLike, fspath
 from pathlib import Path
 from typing import Literal
 
@@ -16,6 +17,8 @@ from chronoforest.execution.route import ExecutionParams, WalkingPlanner
 from chronoforest.models.store import Models, distance_file, load_models
 from chronoforest.models.train import pick_device
 from chronoforest.presets.named import Preset, get_preset
+from chronoforest.presets.quality import warn_of_weak
+from chronoforest.typed import check_whole
 from chronoforest.types import Tracker
 
 
@@ -58,7 +61,7 @@ class PresetPlanner(WalkingPlanner):
 
 
 def load_planner(
-    name: str,
+    name: str | PathLike[str],
     device: str = "cpu",
     weights: str | Path | None = None,
     mode: Literal["default", "fast"] = "default",
@@ -70,11 +73,12 @@ def load_planner(
 
     tracker: another one than the preset's own, by name; distance: `paper` for the one at the paper's setting.
     """
-    preset = get_preset(name)
+    if not isinstance(name, (str, PathLike)):
+        raise InvalidParameter(f"a preset is named by a text such as 'ant-giant', got {name!r:.40}")
+    preset = get_preset(fspath(name))
     if mode not in ("default", "fast"):
         raise InvalidParameter(f"mode must be 'default' or 'fast', got {mode!r}")
-    if num_threads < 1:
-        raise InvalidParameter(f"num_threads must be ≥ 1, got {num_threads}")
+    check_whole("num_threads", num_threads, least=1)
     if mode == "fast":
         preset = preset.fast()
     folder = Path(weights) if weights is not None else preset.weights
@@ -88,6 +92,7 @@ def load_planner(
     )
     _refuse_other_window(preset, folder, models.sampler.net.window)
     _refuse_other_frame(preset, folder, models.frame)
+    warn_of_weak(folder)
     return PresetPlanner(preset, models, num_threads)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from chronoforest.data.frames import Frame
 from chronoforest.data.goals import GoalParams
-from chronoforest.errors import BadPresetFile, InvalidParameter, UnknownPreset
+from chronoforest.errors import BadPresetFile, InvalidParameter
 from chronoforest.execution.route import ExecutionParams
 from chronoforest.models.denoiser import num_tokens
 from chronoforest.models.distance import DistanceParams
@@ -16,6 +16,7 @@ from chronoforest.models.sampler import SamplerParams
 from chronoforest.models.store import tracker_file
 from chronoforest.models.tracking.regression import TrackerParams
 from chronoforest.models.train import TrainParams
+from chronoforest.names import check_preset, full_name, preset_file
 from chronoforest.planning.shortening import AssemblyParams
 from chronoforest.planning.variants import PlannerParams
 from chronoforest.presets.files import overlay, read_preset_file
@@ -106,8 +107,8 @@ def _antmaze(size: str) -> Preset:
 
 
 def _with_portals(preset: Preset) -> Preset:
-    """Portals make a world that cannot be walked backward and where luck must not look like skill: a chain
-    over landmarks would collect the luckiest hops, and a way around a portal is no detour."""
+    """Portals make a world that cannot be walked backward and where luck must not look like skill,
+    and a way around a portal is no detour."""
     models = replace(
         preset.models,
         distance=replace(preset.models.distance, width=256),
@@ -115,7 +116,7 @@ def _with_portals(preset: Preset) -> Preset:
     )
     search = replace(preset.planner.search, uncertainty_weight=10.0)
     challenge = replace(preset.planner.challenge, doubt=2.0)
-    planner = replace(preset.planner, search=search, challenge=challenge, landmark_spacing=0.0)
+    planner = replace(preset.planner, search=search, challenge=challenge)
     return replace(preset, models=models, planner=planner, world=WorldParams(is_reversible=False))
 
 
@@ -127,15 +128,12 @@ PRESETS: dict[str, Preset] = {
 
 
 def get_preset(name: str) -> Preset:
-    """The preset of that name, of NAME.toml in the current folder, or of a TOML file given by its path."""
-    if name in PRESETS:
-        return PRESETS[name]
-    path = Path(name if name.endswith(".toml") else f"{name}.toml")
-    if path.is_file():
-        return load_preset(path)
-    if name.endswith(".toml"):
-        raise BadPresetFile(f"{path}: no such file; `chronoforest preset new NAME --data FILE` writes one")
-    raise UnknownPreset(name, choices=sorted(PRESETS))
+    """The preset of that full or short name, of NAME.toml in the current folder, or of a TOML file by its
+    path."""
+    if full_name(name) in PRESETS:
+        return PRESETS[full_name(name)]
+    check_preset(name)
+    return load_preset(preset_file(name))
 
 
 def load_preset(path: Path) -> Preset:

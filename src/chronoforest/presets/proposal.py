@@ -105,8 +105,11 @@ def _search_settings(found: Statistics) -> Iterator[tuple[str, Value, str]]:
     yield "sampler.guidance.softness", 0.5 * step, "half a step"
     yield "planner.anchor_tolerance", 0.45 * room, "0.45 × the room"
     if not found.is_reversible:
-        yield "planner.landmark_spacing", 0.0, "far distances over landmarks are for ways that lead back"
-        yield "planner.challenge.doubt", 1.2, "without landmarks a longer bridge is more often no detour"
+        yield (
+            "planner.challenge.doubt",
+            1.2,
+            "no way back: a longer bridge is more often no detour",
+        )
         yield "planner.challenge.optimism", 0.75, "and a link more often shorter than it looks"
     if found.is_one_way:
         yield "planner.challenge.max_doubts", 1, "one-way: what looks like a detour mostly is the way"

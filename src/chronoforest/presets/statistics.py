@@ -25,6 +25,7 @@ NUM_PROBES = 2000  # places at which neighbours are looked for
 ONE_WAY_SHARE = 0.15  # of the places that can be judged
 LEAST_EVIDENCE = 8  # recordings that pass a place one way before none the other way means anything
 LEAST_JUDGED = 0.2  # of the probes
+MOST_APART = 2.0  # steps between recordings that still blend: wider, few of them would reach through walls
 
 
 @dataclass(frozen=True)
@@ -86,12 +87,14 @@ class Statistics:
 
     @cached_property
     def spacing(self) -> float:
-        """How far nine hundred and ninety of a thousand places are, at most, from another recording."""
+        """How far ninety-nine of a hundred places are, at most, from another recording; not more than
+        `MOST_APART` steps, for what lies between recordings farther apart was never recorded."""
         probes = self._probes(np.ones(len(self._places), dtype=bool))
         gaps, rows = self._tree.query(self._places[probes], k=min(400, len(self._places)))
         is_other = self._recording[rows] != self._recording[probes][:, None]
         nearest = np.where(is_other, gaps, np.inf).min(axis=1)
-        return float(np.quantile(np.where(np.isfinite(nearest), nearest, gaps[:, -1]), 0.99))
+        usual = float(np.quantile(np.where(np.isfinite(nearest), nearest, gaps[:, -1]), 0.99))
+        return min(usual, MOST_APART * self.step)
 
     @property
     def bandwidth(self) -> float:

@@ -3,30 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 import torch
 
-from chronoforest.data.episodes import load_split
 from chronoforest.models.cards import write_card
 from chronoforest.models.fit import FITS
 from chronoforest.models.fit_student import fit_student_model
+from chronoforest.models.params import ModelParams
+from chronoforest.models.readiness import refuse_untrainable
 from chronoforest.models.runs import Figures, Recordings, TrainingRun
-from chronoforest.models.store import KINDS, STUDENT, distance_file, model_path
+from chronoforest.models.store import KINDS, STUDENT, Stored, distance_file, model_path
 from chronoforest.models.train import Progress, pick_device
+from chronoforest.models.watch import early_end
 from chronoforest.presets.named import RUNS, Preset, get_preset
 from chronoforest.presets.options import TrainOptions
+from chronoforest.presets.quality import assess
 
 
 @dataclass(frozen=True)
 class TrainedModel:
-    """A model that is learned and written: its kind, its file, and how good it turned out."""
+    """A model that is learned and written: its kind, its file, how good it turned out, and a sentence where
+    its training ended early."""
 
     kind: str
     path: Path
     figures: Figures
+    note: str = ""
 
 
 def train_preset(
@@ -35,6 +40,9 @@ def train_preset(
     on_progress: Callable[[str, Progress], None] | None = None,
 ) -> Iterator[TrainedModel]:
     """Learn models of a preset one after the other; yields each when it is written, with a new card.
+
+    Recordings that cannot be learned from are refused before any work. In the end the models are assessed,
+    and their marks lie beside them.
 
     Of several kinds the tracker is left out where no actions were recorded, and the student of quick models,
     which are quick without. A student alone learns from the finished denoiser, without recordings. Every
@@ -45,16 +53,13 @@ def train_preset(
     device = pick_device(options.device)
     if options.quick:
         torch.set_num_threads(1)  # small products gain little from two, and two on busy cores are far slower
-    recordings = Recordings(*load_split(_dataset(options, preset))) if set(kinds) != {STUDENT} else None
-    models = preset.models.quick() if options.quick else preset.models
-    if options.tracker is not None:
-        models = models.with_tracker(options.tracker)
-    params = models.with_distance(options.distance).with_training(
-        num_steps=options.steps, batch=options.batch, learning_rate=options.learning_rate
-    )
+    recordings = Recordings.read(_dataset(options, preset)) if set(kinds) != {STUDENT} else None
+    params = _model_params(options, preset)
+    if len(kinds) > 1:
+        kinds = [kind for kind in kinds if not _is_left_out(kind, recordings, options)]
+    if recordings is not None:
+        refuse_untrainable(recordings, params, kinds)
     for kind in kinds:
-        if len(kinds) > 1 and _is_left_out(kind, recordings, options):
-            continue
         run = TrainingRun(
             options.out or RUNS / preset.name,
             preset.name,
@@ -72,7 +77,22 @@ def train_preset(
         else:
             figures = FITS[kind](recordings, params, run)
         write_card(run.folder)
-        yield TrainedModel(kind, model_path(run.folder, run.file(kind)), figures)
+        watch = Stored.read(run.folder, kind, run.file(kind)).card.get("watch", {})
+        yield TrainedModel(kind, model_path(run.folder, run.file(kind)), figures, early_end(watch))
+    if recordings is not None:
+        _assess_whole(options, preset, recordings)
+
+
+def _model_params(options: TrainOptions, preset: Preset) -> ModelParams:
+    """What the preset learns, as the options want it."""
+    models = preset.models.quick() if options.quick else preset.models
+    if options.tracker is not None:
+        models = models.with_tracker(options.tracker)
+    if options.patience is not None:
+        models = replace(models, patience=options.patience)
+    return models.with_distance(options.distance).with_training(
+        num_steps=options.steps, batch=options.batch, learning_rate=options.learning_rate
+    )
 
 
 def _is_left_out(kind: str, recordings: Recordings | None, options: TrainOptions) -> bool:
@@ -80,6 +100,13 @@ def _is_left_out(kind: str, recordings: Recordings | None, options: TrainOptions
     if kind == STUDENT:
         return options.quick
     return kind == "tracker" and recordings is not None and not recordings.train.has_actions
+
+
+def _assess_whole(options: TrainOptions, preset: Preset, recordings: Recordings) -> None:
+    """Grade the models of a folder once all are there that a plan needs."""
+    folder, distance = options.out or RUNS / preset.name, distance_file(options.distance)
+    if all(model_path(folder, name).is_file() for name in ("density", distance, "denoiser")):
+        assess(preset, folder, recordings.held_out.xy.astype(float), distance)
 
 
 def _dataset(options: TrainOptions, preset: Preset) -> Path:

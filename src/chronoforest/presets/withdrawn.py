@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+IDLE = frozenset({"planner.landmark_spacing"})
+"""Keys that mean nothing any more: a file that sets one is read as if it did not."""
+
 MOVED: dict[str, str] = {
     "models.distance.is_directed": "world.is_reversible, which is its opposite",
     "planner.is_reversible": "world.is_reversible",

@@ -33,6 +33,14 @@ def new_axes(support: Support, width: float = 10.0) -> tuple[Any, Any]:
     return figure, axes
 
 
+def ground(support: Support, axes: Any = None) -> Any:
+    """The axes with the support drawn on them, or new ones that fit it."""
+    if axes is None:
+        return new_axes(support)[1]
+    draw_support(axes, support)
+    return axes
+
+
 def draw_support(axes: Any, support: Support) -> None:
     """The supported region as rooms in the ground, and the axes fitted to it."""
     from matplotlib.colors import ListedColormap

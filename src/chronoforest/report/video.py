@@ -20,6 +20,7 @@ from chronoforest.envs.bodies import AntKinematics
 from chronoforest.errors import InvalidParameter, require_at_least
 from chronoforest.execution.rollout import Rollout
 from chronoforest.files import drafted
+from chronoforest.modules import optional
 from chronoforest.planning.result import PlanResult
 from chronoforest.report import drawing
 from chronoforest.report.closeups import Closeups
@@ -184,8 +185,7 @@ def _write_video(
     on_frame: Callable[[int, int], None] | None,
 ) -> None:
     """Write the pictures as a video, complete or not at all."""
-    import imageio_ffmpeg
-
+    imageio_ffmpeg = optional("imageio_ffmpeg", "sim")
     first = next(shown)
     size = (first.shape[1], first.shape[0])
     options: dict[str, Any] = {"fps": params.fps, "codec": "libx264", "macro_block_size": 2, "quality": 7}

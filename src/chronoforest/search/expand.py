@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from chronoforest.errors import require_at_least, require_positive
 from chronoforest.search.junction import EXEC_SCALE, JunctionParams, Leaf, look_ahead
-from chronoforest.search.meeting import Frames, meet
-from chronoforest.search.scoring import Ranking, bridge_cost, rank_leaves, temporal_ranking
+from chronoforest.search.meeting import Frames, meetings
+from chronoforest.search.scoring import (
+    Candidates,
+    Ranking,
+    Rows,
+    bridge_costs,
+    rank_leaves,
+    temporal_ranking,
+    uncertainty,
+)
 from chronoforest.search.tree import Forest, Tree
 from chronoforest.types import (
     Calibration,
@@ -21,7 +28,6 @@ from chronoforest.types import (
     Evidence,
     FloatArray,
     IntArray,
-    Meeting,
     Pair,
     Sampler,
     Witness,
@@ -109,20 +115,15 @@ def expand(
     moves = [move for pair in pairs for move in _moves(forest, pair, params)]
     waiting = [*waiting, *_unplanted(moves, waiting)]
     look_ahead(waiting, models.sampler, models.density, models.largest_hop, params.junction, rng)
-    evidence = [_lookahead_witnesses(forest, leaf, models.calibration) for leaf in waiting]
+    witnesses = _witnesses(forest, [_held(leaf) for leaf in waiting], models.calibration)
     wanted = _choose(moves, models.calibration, params)
-    new_leaves, meetings = [], []
-    for tree, nodes, partners in wanted:
-        rows = tree.promote(nodes)
-        new_leaves += _aimed(tree, rows, partners, models.calibration)
-        evidence.append(_witnesses(forest, tree, tree.cost[rows], tree.codes[rows], models.calibration))
-        meetings += _meetings(forest, tree, rows, models, params)
-    new_leaves += _revived(moves, wanted, models.calibration)
-    return Expansion(
-        Evidence(tuple(w for found in evidence for w in found), tuple(meetings)),
-        sum(len(nodes) for _, nodes, _ in wanted),
-        new_leaves,
-    )
+    grown = [_Growth(tree, tree.promote(nodes), partners) for tree, nodes, partners in wanted]
+    witnesses += _witnesses(forest, [growth.bridging for growth in grown], models.calibration)
+    new_leaves = _aimed(grown, models.calibration) + _revived(moves, grown, models.calibration)
+    fresh = [Frames(growth.tree, growth.tree.frames_of(growth.rows)) for growth in grown]
+    met = meetings(forest, fresh, params.meeting_steps, models.step_length)
+    num_expanded = sum(len(nodes) for _, nodes, _ in wanted)
+    return Expansion(Evidence(tuple(witnesses), tuple(met)), num_expanded, new_leaves)
 
 
 def revisit(forest: Forest, models: SearchModels, params: SearchParams) -> Evidence:
@@ -130,12 +131,26 @@ def revisit(forest: Forest, models: SearchModels, params: SearchParams) -> Evide
 
     A bare root is no witness.
     """
-    witnesses: list[Witness] = []
-    meetings: list[Meeting] = []
-    for tree in (tree for tree in forest.trees if tree.num_nodes > 1):
-        witnesses += _witnesses(forest, tree, tree.cost, tree.codes, models.calibration)
-        meetings += _meetings(forest, tree, np.arange(tree.num_nodes), models, params)
-    return Evidence(tuple(witnesses), tuple(meetings))
+    trees = [tree for tree in forest.trees if tree.num_nodes > 1]
+    fresh = [Frames(tree, np.arange(len(tree.frame_node))) for tree in trees]
+    witnesses = _witnesses(forest, [Rows(tree, tree.cost, tree.codes) for tree in trees], models.calibration)
+    return Evidence(
+        tuple(witnesses), tuple(meetings(forest, fresh, params.meeting_steps, models.step_length))
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Growth:
+    """Rows [n] that a tree has gained, and by their parents the trees that wanted them."""
+
+    tree: Tree
+    rows: IntArray
+    partners: dict[int, list[Tree]]
+
+    @cached_property
+    def bridging(self) -> Rows:
+        """The new rows as bridges may lead on from them."""
+        return Rows(self.tree, self.tree.cost[self.rows], self.tree.codes[self.rows])
 
 
 def _moves(forest: Forest, pair: Pair, params: SearchParams) -> list[_Move]:
@@ -160,80 +175,82 @@ def _choose(
 ) -> list[tuple[Tree, IntArray, dict[int, list[Tree]]]]:
     """Per tree: the leaves to promote, and for each the trees that wanted it (a leaf is promoted once)."""
     chosen: dict[int, tuple[Tree, dict[int, list[Tree]]]] = {}
-    for move in moves:
-        found = move.tree.representatives
-        candidates = bridge_cost(move.tree, found.cost, found.tail_codes, move.partner, calibration)
-        promise = params.ranking(move.partner, found, candidates)
-        for leaf in rank_leaves(move.tree, promise, params.uncertainty_weight)[: params.num_expand]:
-            wanted = chosen.setdefault(id(move.tree), (move.tree, {}))[1]
+    trees = {id(move.tree): move.tree for move in moves if len(move.tree.representatives)}
+    rows = {key: _all_held(tree) for key, tree in trees.items()}
+    dispersion = {key: uncertainty(tree) for key, tree in trees.items()}
+    moves = [move for move in moves if id(move.tree) in trees]
+    found = bridge_costs([(rows[id(move.tree)], move.partner) for move in moves], calibration)
+    for move, candidates in zip(moves, found, strict=True):
+        key = id(move.tree)
+        promise = params.ranking(move.partner, move.tree.representatives, candidates)
+        leaves = rank_leaves(move.tree, promise, dispersion[key], params.uncertainty_weight)
+        for leaf in leaves[: params.num_expand]:
+            wanted = chosen.setdefault(key, (move.tree, {}))[1]
             wanted.setdefault(int(leaf), []).append(move.partner)
     return [(tree, np.array(list(wanted)), wanted) for tree, wanted in chosen.values()]
 
 
-def _aimed(
-    tree: Tree, rows: IntArray, partners: dict[int, list[Tree]], calibration: Calibration
-) -> list[Leaf]:
-    """New leaves, each with the best counterpart node of every pair that wanted its parent as a target."""
-    leaves = []
-    for row in rows:
-        wanted = partners[int(tree.parent[row])]
-        leaves.append(
-            Leaf(tree, int(row), np.stack([_target(tree, int(row), p, calibration) for p in wanted]))
+def _aimed(grown: Sequence[_Growth], calibration: Calibration) -> list[Leaf]:
+    """New leaves, each with x(m*), the best counterpart node of every pair that wanted its parent."""
+    asked = [
+        (growth.bridging, partner)
+        for growth in grown
+        for partner in {id(p): p for some in growth.partners.values() for p in some}.values()
+    ]
+    found = bridge_costs(asked, calibration)
+    best = {
+        (id(rows), id(partner)): partner.state[candidates.best]
+        for (rows, partner), candidates in zip(asked, found, strict=True)
+    }
+    return [
+        Leaf(
+            growth.tree,
+            int(row),
+            np.stack(
+                [best[id(growth.bridging), id(p)][k] for p in growth.partners[int(growth.tree.parent[row])]]
+            ),
         )
+        for growth in grown
+        for k, row in enumerate(growth.rows)
+    ]
+
+
+def _revived(moves: list[_Move], grown: Sequence[_Growth], calibration: Calibration) -> list[Leaf]:
+    """Where a tree has nothing left to promote, its most promising node is sampled again."""
+    moved = {id(growth.tree) for growth in grown}
+    stuck = list({id(move.tree): move for move in moves if id(move.tree) not in moved}.values())
+    asked = [(Rows(move.tree, move.tree.cost, move.tree.codes), move.partner) for move in stuck]
+    leaves = []
+    for move, candidates in zip(stuck, bridge_costs(asked, calibration), strict=True):
+        node = int(np.argmin(candidates.cost.min(axis=1)))
+        leaves.append(Leaf(move.tree, node, move.partner.state[candidates.best[[node]]]))
     return leaves
 
 
-def _target(tree: Tree, node: int, partner: Tree, calibration: Calibration) -> FloatArray:
-    """x(m*) for a node."""
-    (best,) = bridge_cost(tree, tree.cost[[node]], tree.codes[[node]], partner, calibration).best
-    target: FloatArray = partner.state[best]
-    return target
+def _held(leaf: Leaf) -> Rows:
+    """A leaf's representatives."""
+    found = leaf.tree.representatives
+    is_own = found.node == leaf.node
+    return Rows(leaf.tree, found.cost[is_own], found.tail_codes[is_own])
 
 
-def _revived(
-    moves: list[_Move],
-    wanted: list[tuple[Tree, IntArray, dict[int, list[Tree]]]],
-    calibration: Calibration,
-) -> list[Leaf]:
-    """Where a tree has nothing left to promote, its most promising node is sampled again."""
-    moved = {id(tree) for tree, _, _ in wanted}
-    leaves: dict[int, Leaf] = {}
-    for move in moves:
-        tree = move.tree
-        if id(tree) not in moved:
-            candidates = bridge_cost(tree, tree.cost, tree.codes, move.partner, calibration)
-            node = int(np.argmin(candidates.cost.min(axis=1)))
-            leaves[id(tree)] = Leaf(tree, node, move.partner.state[candidates.best[[node]]])
-    return list(leaves.values())
+def _all_held(tree: Tree) -> Rows:
+    """The representatives of all leaves of a tree."""
+    return Rows(tree, tree.representatives.cost, tree.representatives.tail_codes)
 
 
-def _lookahead_witnesses(forest: Forest, leaf: Leaf, calibration: Calibration) -> list[Witness]:
-    found = leaf.tree.representatives.where(leaf.tree.representatives.node == leaf.node)
-    return _witnesses(forest, leaf.tree, found.cost, found.tail_codes, calibration)
+def _witnesses(forest: Forest, found: Sequence[Rows], calibration: Calibration) -> list[Witness]:
+    """The cheapest bridge from some rows of each tree for every pair the tree could close."""
+    asked = [
+        (rows, pair, partner)
+        for rows in found
+        if len(rows.cost)
+        for pair, partner in forest.partners(rows.tree)
+    ]
+    candidates = bridge_costs([(rows, partner) for rows, _, partner in asked], calibration)
+    return [_cheapest(pair, bridges) for (_, pair, _), bridges in zip(asked, candidates, strict=True)]
 
 
-def _witnesses(
-    forest: Forest, tree: Tree, cost: FloatArray, codes: NDArray[Any], calibration: Calibration
-) -> list[Witness]:
-    """The cheapest bridge from some rows of a tree for every pair the tree could close."""
-    if len(cost) == 0:
-        return []
-    found = []
-    for pair, partner in forest.partners(tree):
-        candidates = bridge_cost(tree, cost, codes, partner, calibration)
-        best = np.unravel_index(np.argmin(candidates.cost), candidates.cost.shape)
-        found.append(Witness(pair, float(candidates.cost[best]), float(candidates.gap[best])))
-    return found
-
-
-def _meetings(
-    forest: Forest, tree: Tree, rows: IntArray, models: SearchModels, params: SearchParams
-) -> list[Meeting]:
-    """Where the frames of new rows touch any other tree, on the route or off it."""
-    found = []
-    fresh = tree.frames_of(rows)
-    for pair, partner in forest.partners(tree):
-        near, far = Frames(tree, fresh), Frames(partner, np.arange(len(partner.frame_node)))
-        source, target = (near, far) if forest.sides(pair)[0] is tree else (far, near)
-        found.append(meet(pair, source, target, params.meeting_steps, models.step_length))
-    return [meeting for meeting in found if meeting is not None]
+def _cheapest(pair: Pair, bridges: Candidates) -> Witness:
+    best = np.unravel_index(np.argmin(bridges.cost), bridges.cost.shape)
+    return Witness(pair, float(bridges.cost[best]), float(bridges.gap[best]))

@@ -12,7 +12,7 @@ from scipy.spatial.distance import squareform
 
 from chronoforest.errors import InvalidParameter, require_at_least
 from chronoforest.search.tree import Representatives, Tree
-from chronoforest.types import Density, FloatArray, IntArray, Query, Sampler
+from chronoforest.types import BoolArray, Density, Distance, FloatArray, IntArray, Query, Sampler
 
 EXEC_SCALE = 0.2
 """d_exec per step of d: the unit of thresholds on travel time, about what a body moves in a step."""
@@ -52,6 +52,48 @@ class Leaf:
     targets: FloatArray
 
 
+@dataclass(frozen=True)
+class _Samples:
+    """Lookaheads of many leaves that passed the tests so far.
+
+    leaf [n] rows of the leaves; segment [n, horizon + 1, 2]; tail_codes [n, F].
+    """
+
+    leaf: IntArray
+    segment: FloatArray
+    tail_codes: NDArray[Any]
+
+    def where(self, keep: BoolArray) -> _Samples:
+        return _Samples(self.leaf[keep], self.segment[keep], self.tail_codes[keep])
+
+
+@dataclass(frozen=True)
+class _Batch:
+    """Leaves that are looked ahead from together: is_incoming [leaves], and their codes [leaves, F]."""
+
+    leaves: list[Leaf]
+    distance: Distance
+    is_incoming: BoolArray
+    codes: NDArray[Any]
+
+    @classmethod
+    def of(cls, leaves: list[Leaf]) -> _Batch:
+        """All trees of a forest share one distance."""
+        return cls(
+            leaves,
+            leaves[0].tree.distance,
+            np.array([leaf.tree.is_incoming for leaf in leaves]),
+            np.stack([leaf.tree.codes[leaf.node] for leaf in leaves]),
+        )
+
+    def outward(self, leaf: IntArray, near: NDArray[Any], far: NDArray[Any]) -> FloatArray:
+        """[n] d between codes [n, F] in the direction of travel of their leaves' trees."""
+        is_back = self.is_incoming[leaf]
+        if is_back.any():
+            near, far = (np.where(is_back[:, None], *codes) for codes in ((far, near), (near, far)))
+        return self.distance.between(near, far)
+
+
 def look_ahead(
     leaves: list[Leaf],
     sampler: Sampler,
@@ -65,16 +107,18 @@ def look_ahead(
     for _ in range(NUM_TRIES):
         if not waiting:
             return
-        segments = _sample(waiting, sampler, params, rng)
-        for leaf, samples in zip(waiting, segments, strict=True):
-            leaf.tree.hold(_select(leaf, samples, density, largest_hop, params))
+        batch, segments = _Batch.of(waiting), _sample(waiting, sampler, params, rng)
+        samples = _possible(batch, segments, density, largest_hop, params)
+        samples = samples.where(_advances(batch, samples, params, largest_hop / sampler.stride))
+        for leaf, found in zip(waiting, _select(batch, samples, density, params), strict=True):
+            leaf.tree.hold(found)
         waiting = [leaf for leaf in waiting if leaf.node not in leaf.tree.representatives.node]
 
 
 def _sample(
     leaves: list[Leaf], sampler: Sampler, params: JunctionParams, rng: np.random.Generator
 ) -> FloatArray:
-    """[leaves, samples, horizon + 1, 2]: samples alternate over a leaf's targets, then over the scales."""
+    """[leaves × samples, horizon + 1, 2]: samples alternate over a leaf's targets, then over the scales."""
     count = params.num_samples
     turn = np.arange(count)
     query = Query(
@@ -85,30 +129,58 @@ def _sample(
             [np.array(params.scales)[turn // len(leaf.targets) % len(params.scales)] for leaf in leaves]
         ),
     )
-    segments = sampler(query, rng)
-    return segments.reshape(len(leaves), count, *segments.shape[1:])
+    return sampler(query, rng)
+
+
+def _possible(
+    batch: _Batch, segments: FloatArray, density: Density, largest_hop: float, params: JunctionParams
+) -> _Samples:
+    """What somebody could have moved like, and the codes of its endpoints."""
+    leaf = np.repeat(np.arange(len(batch.leaves)), params.num_samples)
+    keep = is_supported(segments, density, params.slip) & has_no_jump(segments, largest_hop)
+    keep &= goes_with_traffic(segments, batch.is_incoming[leaf], density)
+    segments = segments[keep]
+    return _Samples(leaf[keep], segments, batch.distance.encode(segments[:, -1]))
 
 
 def _select(
-    leaf: Leaf, samples: FloatArray, density: Density, largest_hop: float, params: JunctionParams
-) -> Representatives:
-    """Prune, cluster, and keep the best-supported continuous member of every cluster."""
-    keep = is_supported(samples, density, params.slip) & has_no_jump(samples, largest_hop)
-    samples = samples[keep & goes_with_traffic(samples, leaf.tree.is_incoming, density)]
-    tail_codes = leaf.tree.distance.encode(samples[:, -1])
-    keep = _advances(leaf, tail_codes, params)
-    samples, tail_codes = samples[keep], tail_codes[keep]
-    labels = cluster(leaf.tree, tail_codes, params.cluster_cut, density.is_one_way)
-    support = density.log_density(samples[:, 1:]).min(axis=1)
-    kept: list[tuple[int, int, NDArray[Any]]] = []
-    for label in np.unique(labels):
-        members = np.flatnonzero(labels == label)
-        for member in members[np.argsort(-support[members], kind="stable")]:
-            codes = leaf.tree.distance.encode(samples[member, 1:])
-            if _is_continuous(leaf, codes, params.continuity, density.is_one_way):
-                kept.append((int(member), len(members), codes))
-                break
-    return _representatives(leaf, samples, kept)
+    batch: _Batch, samples: _Samples, density: Density, params: JunctionParams
+) -> list[Representatives]:
+    """For every leaf: cluster, and keep the best-supported continuous member of every cluster.
+
+    The next member is looked at only where the one before is not continuous, for all clusters at once.
+    """
+    clusters = _clusters(batch, samples, density, params)
+    kept: dict[int, tuple[int, NDArray[Any]]] = {}
+    rank, waiting = 0, list(range(len(clusters)))
+    while waiting:
+        rows = np.array([clusters[k][rank] for k in waiting])
+        codes = _frame_codes(batch, samples.segment[rows, 1:])
+        is_good = _is_continuous(batch, samples.leaf[rows], codes, params.continuity, density.is_one_way)
+        kept |= {waiting[k]: (int(rows[k]), codes[k]) for k in np.flatnonzero(is_good)}
+        rank += 1
+        waiting = [k for k in waiting if k not in kept and rank < len(clusters[k])]
+    found = [(*kept[k], len(clusters[k])) for k in sorted(kept)]
+    return _representatives(batch, samples, found)
+
+
+def _clusters(batch: _Batch, samples: _Samples, density: Density, params: JunctionParams) -> list[IntArray]:
+    """Rows of the samples of each cluster, the best supported first; leaf by leaf."""
+    support = density.log_density(samples.segment[:, 1:]).min(axis=1)
+    spread = batch.distance.pairwise(samples.tail_codes, samples.tail_codes)
+    clusters = []
+    for leaf in range(len(batch.leaves)):
+        rows = np.flatnonzero(samples.leaf == leaf)
+        labels = cluster(spread[np.ix_(rows, rows)], params.cluster_cut, density.is_one_way)
+        rows, labels = (values[np.argsort(-support[rows], kind="stable")] for values in (rows, labels))
+        clusters += [rows[labels == label] for label in np.unique(labels)]
+    return clusters
+
+
+def _frame_codes(batch: _Batch, frames: FloatArray) -> NDArray[Any]:
+    """[n, horizon, 2] → [n, horizon, F]."""
+    codes = batch.distance.encode(frames.reshape(-1, frames.shape[-1]))
+    return codes.reshape(*frames.shape[:2], codes.shape[1])
 
 
 def is_supported(segments: FloatArray, density: Density, slip: float = 0.0) -> NDArray[np.bool_]:
@@ -123,40 +195,62 @@ def has_no_jump(segments: FloatArray, largest_hop: float) -> NDArray[np.bool_]:
     return np.asarray((hops <= largest_hop).all(axis=1))
 
 
-def goes_with_traffic(segments: FloatArray, is_incoming: bool, density: Density) -> NDArray[np.bool_]:
-    """[n]: every hop goes in a direction in which recordings moved there."""
+def goes_with_traffic(
+    segments: FloatArray, is_incoming: BoolArray | bool, density: Density
+) -> NDArray[np.bool_]:
+    """[n]: every hop goes in a direction in which recordings moved there; is_incoming: of each or of all."""
     moves = np.diff(segments, axis=1)
     middles = segments[:, :-1] + 0.5 * moves
-    return np.asarray(density.follows(middles, -moves if is_incoming else moves).all(axis=1))
+    is_back = np.reshape(is_incoming, (-1, 1, 1))
+    return np.asarray(density.follows(middles, np.where(is_back, -moves, moves)).all(axis=1))
 
 
-def _advances(leaf: Leaf, tail_codes: NDArray[Any], params: JunctionParams) -> NDArray[np.bool_]:
+def _advances(
+    batch: _Batch, samples: _Samples, params: JunctionParams, step_length: float
+) -> NDArray[np.bool_]:
     """Progress from the boundary, and no overlap with the leaf's own prefix (both in d_exec)."""
-    tree = leaf.tree
-    start = np.repeat(tree.codes[[leaf.node]], len(tail_codes), axis=0)
-    progress = EXEC_SCALE * tree.outward(start, tail_codes)
-    prefix = tree.frame_codes[tree.prefix_frames(leaf.node)]
-    overlap = EXEC_SCALE * tree.outward_pairwise(prefix, tail_codes).min(axis=0)
-    return np.asarray((progress >= params.progress) & (overlap >= params.overlap))
+    progress = batch.outward(samples.leaf, batch.codes[samples.leaf], samples.tail_codes)
+    prefix_codes, rows = _near_prefix(batch, samples, params.overlap / EXEC_SCALE * step_length)
+    overlap = batch.outward(samples.leaf[rows], prefix_codes, samples.tail_codes[rows])
+    advances = EXEC_SCALE * progress >= params.progress
+    advances[rows[EXEC_SCALE * overlap < params.overlap]] = False
+    return np.asarray(advances)
 
 
-def _is_continuous(leaf: Leaf, codes: NDArray[Any], continuity: float, is_one_way: bool) -> bool:
-    """Neighbouring frames are near in both directions, or in that of travel where ways are one-way: there the
-    way back is a detour wherever one is."""
-    tree = leaf.tree
-    chain = np.concatenate([tree.codes[[leaf.node]], codes])
-    hops = tree.outward(chain[:-1], chain[1:])
+def _near_prefix(batch: _Batch, samples: _Samples, reach: float) -> tuple[NDArray[Any], IntArray]:
+    """Codes [n, F] of frames of a leaf's prefix, and rows [n] of its samples that end within `reach` of them:
+    nobody covers more than that in so few steps, so others need no look."""
+    codes, rows = [batch.codes[:0]], [samples.leaf[:0]]
+    for number, leaf in enumerate(batch.leaves):
+        own = np.flatnonzero(samples.leaf == number)
+        prefix = leaf.tree.prefix_frames(leaf.node)
+        gap = leaf.tree.frame_state[prefix, None] - samples.segment[own, -1]
+        frames, tails = np.nonzero(np.linalg.norm(gap, axis=-1) <= reach)
+        codes.append(leaf.tree.frame_codes[prefix[frames]])
+        rows.append(own[tails])
+    return np.concatenate(codes), np.concatenate(rows)
+
+
+def _is_continuous(
+    batch: _Batch, leaf: IntArray, codes: NDArray[Any], continuity: float, is_one_way: bool
+) -> BoolArray:
+    """[n] from codes [n, horizon, F]: neighbouring frames are near in both directions, or in that of travel
+    where ways are one-way: there the way back is a detour wherever one is."""
+    num_rows, horizon, width = codes.shape
+    chain = np.concatenate([batch.codes[leaf][:, None], codes], axis=1)
+    near, far = (part.reshape(-1, width) for part in (chain[:, :-1], chain[:, 1:]))
+    leaf = np.repeat(leaf, horizon)
+    hops = batch.outward(leaf, near, far)
     if not is_one_way:
-        hops = np.maximum(hops, tree.outward(chain[1:], chain[:-1]))
-    return bool(EXEC_SCALE * hops.max() <= continuity)
+        hops = np.maximum(hops, batch.outward(leaf, far, near))
+    return np.asarray(EXEC_SCALE * hops.reshape(num_rows, horizon).max(axis=1) <= continuity)
 
 
-def cluster(tree: Tree, tail_codes: NDArray[Any], cluster_cut: float, is_one_way: bool) -> IntArray:
-    """[n] labels by complete linkage of the endpoints' d, symmetrised by the maximum, or by the minimum
-    where ways are one-way."""
-    if len(tail_codes) < 2:
-        return np.ones(len(tail_codes), dtype=np.int64)
-    spread = tree.distance.pairwise(tail_codes, tail_codes)
+def cluster(spread: FloatArray, cluster_cut: float, is_one_way: bool) -> IntArray:
+    """[n] labels by complete linkage of the endpoints' d [n, n], symmetrised by the maximum, or by the
+    minimum where ways are one-way."""
+    if len(spread) < 2:
+        return np.ones(len(spread), dtype=np.int64)
     spread = (np.minimum if is_one_way else np.maximum)(spread, spread.T)
     linked = linkage(squareform(spread, checks=False), "complete")
     labels: IntArray = fcluster(linked, cluster_cut, "distance")
@@ -164,19 +258,20 @@ def cluster(tree: Tree, tail_codes: NDArray[Any], cluster_cut: float, is_one_way
 
 
 def _representatives(
-    leaf: Leaf, samples: FloatArray, kept: list[tuple[int, int, NDArray[Any]]]
-) -> Representatives:
-    tree = leaf.tree
-    rows = np.array([member for member, _, _ in kept], dtype=np.int64)
-    horizon, width = tree.horizon, tree.codes.shape[1]
-    codes = np.array([found for _, _, found in kept], dtype=tree.codes.dtype).reshape(
-        len(kept), horizon, width
+    batch: _Batch, samples: _Samples, found: list[tuple[int, NDArray[Any], int]]
+) -> list[Representatives]:
+    """For every leaf, from rows of the samples, their codes [horizon, F] and the sizes of their clusters."""
+    rows = np.array([row for row, _, _ in found], dtype=np.int64)
+    owner = samples.leaf[rows]
+    horizon, width = samples.segment.shape[1] - 1, batch.codes.shape[1]
+    codes = np.array([codes for _, codes, _ in found], dtype=batch.codes.dtype)
+    start_cost = np.array([leaf.tree.cost[leaf.node] for leaf in batch.leaves])
+    node = np.array([leaf.node for leaf in batch.leaves])
+    every = Representatives(
+        node=node[owner],
+        segment=samples.segment[rows],
+        codes=codes.reshape(len(rows), horizon, width),
+        mass=np.array([float(size) for _, _, size in found]),
+        cost=start_cost[owner] + batch.outward(owner, batch.codes[owner], samples.tail_codes[rows]),
     )
-    start = np.repeat(tree.codes[[leaf.node]], len(kept), axis=0)
-    return Representatives(
-        node=np.full(len(kept), leaf.node),
-        segment=samples[rows],
-        codes=codes,
-        mass=np.array([float(size) for _, size, _ in kept]),
-        cost=tree.cost[leaf.node] + tree.outward(start, codes[:, -1]),
-    )
+    return [every.where(owner == number) for number in range(len(batch.leaves))]

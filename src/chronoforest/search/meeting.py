@@ -1,50 +1,104 @@
-"""Do two trees touch? New frames are tested against all frames of the counterpart."""
+"""Do trees touch? New frames are tested against all frames of all counterparts at once."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from chronoforest.search.tree import Tree
+from chronoforest.search.tree import Forest, Tree
 from chronoforest.types import FloatArray, IntArray, Meeting, Pair
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Frames:
     """Some frame rows of a tree."""
 
     tree: Tree
     rows: IntArray
 
-    @property
-    def state(self) -> FloatArray:
-        """[n, 2] places."""
-        return self.tree.frame_state[self.rows]
 
-
-def meet(pair: Pair, source: Frames, target: Frames, radius: float, step_length: float) -> Meeting | None:
-    """The cheapest g(u) + d(u, v) + g(v) among frames within `radius` steps of each other, if any.
+def meetings(forest: Forest, fresh: Sequence[Frames], radius: float, step_length: float) -> list[Meeting]:
+    """For every pair that trees with fresh frames could close: the cheapest g(u) + d(u, v) + g(v) among
+    frames within `radius` steps of each other, if there are any.
 
     Nobody covers more than `step_length` units in a step, so frames farther apart than radius · step_length
     need no look.
     """
-    near = _close_pairs(source.state, target.state, radius * step_length)
-    if len(near) == 0:
-        return None
-    u, v = source.rows[near[:, 0]], target.rows[near[:, 1]]
-    out, into = source.tree, target.tree
-    gap = out.distance.between(out.frame_codes[u], into.frame_codes[v])
-    cost = np.where(gap <= radius, out.frame_cost[u] + gap + into.frame_cost[v], np.inf)
-    best = int(np.argmin(cost))
-    if not np.isfinite(cost[best]):
-        return None
-    return Meeting(pair, float(cost[best]), float(gap[best]), int(u[best]), int(v[best]))
+    if not fresh:
+        return []
+    pairs, number = _numbered(forest, fresh)
+    near = _gathered(fresh)
+    far = _gathered([Frames(tree, np.arange(len(tree.frame_node))) for tree in forest.trees])
+    u, v = _close_pairs(near.state, far.state, radius * step_length)
+    pair = number[near.owner[u], far.owner[v]]
+    u, v, pair = u[pair >= 0], v[pair >= 0], pair[pair >= 0]
+    is_arriving = np.array([frames.tree is not forest.outgoing.get(frames.tree.anchor) for frames in fresh])
+    is_back = is_arriving[near.owner[u]]
+    distance = fresh[0].tree.distance
+    gap = distance.between(*_swapped(is_back[:, None], near.codes[u], far.codes[v]))
+    cost = np.where(gap <= radius, near.cost[u] + gap + far.cost[v], np.inf)
+    source, target = _swapped(is_back, near.row[u], far.row[v])
+    return [
+        Meeting(pairs[pair[k]], float(cost[k]), float(gap[k]), int(source[k]), int(target[k]))
+        for k in _cheapest(pair, cost)
+    ]
 
 
-def _close_pairs(source: FloatArray, target: FloatArray, reach: float) -> IntArray:
-    """[n, 2] rows of source and target within `reach` world units."""
-    found = cKDTree(source).query_ball_tree(cKDTree(target), reach)
-    pairs = [(row, other) for row, others in enumerate(found) for other in others]
-    return np.array(pairs, dtype=np.int64).reshape(len(pairs), 2)
+@dataclass(frozen=True, eq=False)
+class _Gathered:
+    """Frames of several trees: owner [n] which of them, row [n] in its tree; the rest as there."""
+
+    owner: IntArray
+    row: IntArray
+    state: FloatArray
+    cost: FloatArray
+    codes: NDArray[Any]
+
+
+def _gathered(parts: Sequence[Frames]) -> _Gathered:
+    return _Gathered(
+        np.repeat(np.arange(len(parts)), [len(part.rows) for part in parts]),
+        np.concatenate([part.rows for part in parts]),
+        np.concatenate([part.tree.frame_state[part.rows] for part in parts]),
+        np.concatenate([part.tree.frame_cost[part.rows] for part in parts]),
+        np.concatenate([part.tree.frame_codes[part.rows] for part in parts]),
+    )
+
+
+def _numbered(forest: Forest, fresh: Sequence[Frames]) -> tuple[list[Pair], IntArray]:
+    """The pairs that fresh frames could close, and the number of each by fresh frames and by the forest's
+    trees, −1 where there is none."""
+    position = {id(tree): k for k, tree in enumerate(forest.trees)}
+    pairs: list[Pair] = []
+    number = np.full((len(fresh), len(position)), -1)
+    for row, frames in enumerate(fresh):
+        for pair, partner in forest.partners(frames.tree):
+            number[row, position[id(partner)]] = len(pairs)
+            pairs.append(pair)
+    return pairs, number
+
+
+def _swapped(
+    is_back: NDArray[np.bool_], first: NDArray[Any], second: NDArray[Any]
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Both, the other way round where that is the direction of travel."""
+    return np.where(is_back, second, first), np.where(is_back, first, second)
+
+
+def _cheapest(pair: IntArray, cost: FloatArray) -> IntArray:
+    """The cheapest row of every pair that has one of finite cost."""
+    order = np.lexsort((cost, pair))
+    best = order[np.unique(pair[order], return_index=True)[1]]
+    return best[np.isfinite(cost[best])]
+
+
+def _close_pairs(source: FloatArray, target: FloatArray, reach: float) -> tuple[IntArray, IntArray]:
+    """Rows of source and target within `reach` world units, in order."""
+    found = cKDTree(source).sparse_distance_matrix(cKDTree(target), reach, output_type="ndarray")
+    order = np.lexsort((found["j"], found["i"]))
+    return found["i"][order].astype(np.int64), found["j"][order].astype(np.int64)

@@ -95,6 +95,9 @@ class Plan:
         if self.path.ndim == 2 and self.along.shape != self.path.shape[:1]:
             object.__setattr__(self, "along", lengths_along(self.path))
 
+    def __repr__(self) -> str:
+        return f"Plan({' → '.join(self.order)}, {self.length:.1f} units, {len(self.path)} points)"
+
     @property
     def length(self) -> float:
         """Of the whole path."""

@@ -41,6 +41,10 @@ class Problem:
             )
         self._refuse_duplicates()
 
+    def __repr__(self) -> str:
+        agents = f"{self.num_agents} agent{'s' * (self.num_agents > 1)}"
+        return f"Problem({agents}, {self.num_waypoints} waypoint{'s' * (self.num_waypoints != 1)})"
+
     def _refuse_duplicates(self) -> None:
         seen: dict[tuple[float, ...], str] = {}
         for name, point in zip(self.names, self.anchors, strict=True):

@@ -85,7 +85,8 @@ class Sampler(Protocol):
         ...
 
     def denoising_by(self, **changes: Any) -> Sampler:
-        """The same sampler with other settings of its denoising; those it does not have are refused."""
+        """The same sampler with other settings of its denoising, by its full network where it has a quicker
+        one; settings that it does not have are refused."""
         ...
 
 

@@ -1,0 +1,201 @@
+"""Whether trained models are good enough to plan with: figures, each good, fair or poor, and what to do."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import connected_components
+
+from chronoforest.errors import BadCheckpoint
+from chronoforest.files import reading, write_text
+from chronoforest.models.store import Stored, load_models
+from chronoforest.planning.planner import Planner
+from chronoforest.presets.named import Preset
+from chronoforest.roadmap.verify import Checker, cut
+from chronoforest.roadmap.ways import Roadmap
+from chronoforest.types import FloatArray
+
+FILE = "quality.json"
+FORMAT = "chronoforest-quality/1"
+
+NUM_PIECES = 48
+"""Pieces of held-out recordings that the denoiser is asked about."""
+
+NUM_SAMPLES = 12
+"""Segments that it is asked for each."""
+
+Grade = Literal["good", "fair", "poor"]
+
+
+class WeakModels(UserWarning):
+    """Models were loaded that training had found too poor to plan with."""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """meaning: the figure in words; good, fair: the bounds of these grades, a rising scale where good is the
+    larger; advice: what to do where it is not good."""
+
+    meaning: str
+    good: float
+    fair: float
+    advice: str
+    is_share: bool = True
+
+    def grade(self, value: float) -> Grade:
+        """Good, fair or poor; what is no number is poor."""
+        sign = 1.0 if self.good > self.fair else -1.0
+        if sign * value >= sign * self.good:
+            return "good"
+        return "fair" if sign * value >= sign * self.fair else "poor"
+
+
+MORE = "record more where recordings are few (`chronoforest data inspect` shows where)"
+LONGER = "train the denoiser longer (more --steps, no --quick)"
+
+MEASURES: dict[str, Measure] = {
+    "unseen_places": Measure("of held-out places nothing else was recorded near", 0.01, 0.05, MORE),
+    "joined_places": Measure(
+        "of all pairs of places can reach each other over the roadmap",
+        0.95,
+        0.7,
+        "record ways between the parts that are cut off from each other",
+    ),
+    "distance_order": Measure(
+        "rank correlation of the distance with held-out step counts",
+        0.95,
+        0.85,
+        "train the distance longer (more --steps)",
+        is_share=False,
+    ),
+    "learned_by_heart": Measure(
+        "times the training loss is the denoiser's held-out loss", 1.5, 3.0, MORE, is_share=False
+    ),
+    "unsupported_frames": Measure(
+        "of generated frames lie where nothing was recorded",
+        0.02,
+        0.08,
+        LONGER,
+    ),
+    "torn_segments": Measure(
+        "of generated segments jump where recordings do not",
+        0.1,
+        0.3,
+        LONGER,
+    ),
+    "confirmed_ways": Measure(
+        "of held-out ways are confirmed by the denoiser",
+        0.95,
+        0.8,
+        "plan with variant roadmap-only, which does not ask it",
+    ),
+}
+"""What is measured, and what it means for plans."""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A figure and its grade; advice: what to do, "" where it is good."""
+
+    name: str
+    value: float
+    grade: Grade
+    advice: str
+
+    @property
+    def figure(self) -> str:
+        """The figure in words."""
+        measure = MEASURES[self.name]
+        number = f"{100 * self.value:.1f} %" if measure.is_share else f"{self.value:.2f}"
+        return f"{number} {measure.meaning}"
+
+    def __str__(self) -> str:
+        return f"{self.grade}: {self.figure}{f'; {self.advice}' if self.advice else ''}"
+
+
+def mark(name: str, value: float) -> Mark:
+    """A figure with its grade."""
+    grade = MEASURES[name].grade(value)
+    return Mark(name, float(value), grade, "" if grade == "good" else MEASURES[name].advice)
+
+
+def assess(preset: Preset, folder: Path, held_out: FloatArray, distance: str = "distance") -> list[Mark]:
+    """Marks of the models in a folder, written beside them; held_out: [E, T, 2] recordings they never saw."""
+    models = load_models(folder, preset.name, preset.sampler, tracker=None, distance=distance)
+    prepared = Planner(models, preset.planner, preset.name).prepared("verified")
+    values = {
+        **card_figures(folder, distance),
+        "joined_places": joined_share(prepared.roadmap),
+        "confirmed_ways": confirmed_share(prepared.checker, held_out),
+    }
+    marks = [mark(name, values[name]) for name in MEASURES if name in values]
+    text = {"format": FORMAT, "marks": [asdict(one) for one in marks]}
+    write_text(folder / FILE, json.dumps(text, indent=1))
+    return marks
+
+
+def card_figures(folder: Path, distance: str = "distance") -> dict[str, float]:
+    """What training itself has measured, from the cards; those of earlier versions tell less."""
+    files = {"density": "density", "distance": distance, "denoiser": "denoiser"}
+    cards = {kind: Stored.read(folder, kind, file).card["figures"] for kind, file in files.items()}
+    denoiser = cards["denoiser"]
+    found = {
+        "unseen_places": cards["density"]["held_out_unsupported_share"],
+        "distance_order": cards["distance"]["held_out_rank_correlation"],
+        "unsupported_frames": _worse(denoiser, "unsupported_share"),
+    }
+    if "training_loss" in denoiser:
+        found["learned_by_heart"] = denoiser["held_out_loss"] / max(denoiser["training_loss"], 1e-9)
+        found["torn_segments"] = _worse(denoiser, "jump_share") - denoiser["recorded_jump_share"]
+    return found
+
+
+def _worse(figures: Mapping[str, float], name: str) -> float:
+    """Of segments that leave and those that arrive."""
+    return max(figures[f"leaving_{name}"], figures[f"arriving_{name}"])
+
+
+def joined_share(roadmap: Roadmap) -> float:
+    """Share of the ordered pairs of places that reach each other both ways over the hops."""
+    count, hops = len(roadmap.places), roadmap.hops
+    graph = csr_matrix((np.ones(len(hops)), (hops.source, hops.target)), shape=(count, count))
+    _, part = connected_components(graph, directed=True, connection="strong")
+    return float(((np.bincount(part) / count) ** 2).sum())
+
+
+def confirmed_share(checker: Checker, recordings: FloatArray) -> float:
+    """Share of the first pieces of recordings [E, T, d] that the denoiser realises."""
+    rng = np.random.default_rng(0)
+    some = recordings[rng.permutation(len(recordings))[:NUM_PIECES]]
+    pieces = [cut(path, checker.piece_length)[0] for path in some]
+    return float(np.mean([verdict.is_verified for verdict in checker(pieces, NUM_SAMPLES, rng)]))
+
+
+def read_marks(folder: Path) -> list[Mark]:
+    """The marks that lie beside weights; none where earlier versions wrote them."""
+    path = folder / FILE
+    if not path.is_file():
+        return []
+    with reading(path, "marks of models", BadCheckpoint):
+        values = json.loads(path.read_text())
+        if values["format"] != FORMAT:
+            raise BadCheckpoint(f"its format is {values['format']!r}, expected {FORMAT!r}")
+        return [Mark(**one) for one in values["marks"] if one["name"] in MEASURES]
+
+
+def warn_of_weak(folder: Path) -> None:
+    """Tell whoever loads models that training had found them poor, and what to do about it."""
+    poor = [one for one in read_marks(folder) if one.grade == "poor"]
+    if poor:
+        found = "; ".join(one.figure for one in poor)
+        advice = "; ".join(dict.fromkeys(one.advice for one in poor))
+        warnings.warn(
+            f"the models in {folder} are weak: {found}. What to do: {advice}", WeakModels, stacklevel=3
+        )

@@ -1,0 +1,143 @@
+"""What a user passes to a planner, sees of it, and sends to other processes."""
+
+import pickle
+from typing import get_type_hints
+
+import numpy as np
+import pytest
+from fakes import BLOCK, make_planner, scattered_problem
+
+from chronoforest.errors import InvalidParameter, InvalidProblem
+from chronoforest.planning.planner import MaxRounds, MaxSeconds, Planner, checked_stop
+from chronoforest.presets.loading import load_planner
+from chronoforest.types import Problem
+
+PROBLEM = scattered_problem(1, 2)
+
+
+@pytest.mark.parametrize("number", [2, 2.0, np.float32(2)])
+def test_a_number_as_a_stop_means_seconds(number):
+    assert checked_stop(number) == MaxSeconds(2.0)
+
+
+def test_a_plan_ends_when_its_seconds_are_over():
+    rounds = []
+    make_planner(BLOCK).plan(
+        PROBLEM, stop=0.0, on_round=lambda stats, _: rounds.append(stats), variant="online"
+    )
+    assert len(rounds) == 1
+
+
+def test_a_criterion_and_none_stay_what_they_are():
+    assert checked_stop(None) is None
+    assert checked_stop(stop := MaxRounds(3)) is stop
+
+
+@pytest.mark.parametrize(
+    ("stop", "sentence"),
+    [
+        ("2 s", r"stop must be seconds such as 2\.0, or a criterion such as MaxRounds\(10\), got '2 s'"),
+        (True, "or a criterion such as .* got True"),
+        (-1, "seconds must be 0 or more and finite, got -1"),
+        (float("nan"), "seconds must be 0 or more and finite, got nan"),
+    ],
+)
+def test_a_stop_that_is_none_says_what_would_work(stop, sentence):
+    with pytest.raises(InvalidParameter, match=sentence):
+        make_planner().plan(PROBLEM, stop=stop)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"on_round": 3}, "on_round must be a function that is called every round, got 3"),
+        ({"on_snapshot": "x"}, "on_snapshot must be a function .* got 'x'"),
+        ({"memory": {}}, r"memory must be a ForestMemory\(\) that is kept between plans, got {}"),
+        ({"seed": 1.5}, "seed must be a whole number of 0 or more, got 1.5"),
+    ],
+)
+def test_other_options_are_checked_before_any_work(options, sentence):
+    planner = make_planner()
+    with pytest.raises(InvalidParameter, match=sentence):
+        planner.plan(PROBLEM, **options)
+    assert not planner.models.sampler.queries
+
+
+def test_what_is_no_problem_is_answered_with_one():
+    with pytest.raises(
+        InvalidProblem, match=r"such as Problem\(starts=\[\[0, 0\]\].* got \[\[0, 0\], \[9, 9\]\]"
+    ):
+        make_planner().plan([[0, 0], [9, 9]])
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"name": 7}, "a preset is named by a text such as 'ant-giant', got 7"),
+        (
+            {"name": "point-medium", "num_threads": 0},
+            "num_threads must be a whole number of 1 or more, got 0",
+        ),
+        ({"name": "point-medium", "mode": "slow"}, "mode must be 'default' or 'fast', got 'slow'"),
+        ({"name": "point-medium", "device": "gpu"}, "device must be auto, cpu or cuda, got 'gpu'"),
+    ],
+)
+def test_a_planner_that_cannot_be_loaded_says_what_would_work(options, sentence):
+    with pytest.raises(InvalidParameter, match=sentence):
+        load_planner(**options)
+
+
+def test_values_are_shown_in_a_line():
+    planner = make_planner()
+    result = planner.plan(PROBLEM)
+    assert repr(planner) == "Planner('fake')"
+    assert repr(PROBLEM) == "Problem(1 agent, 2 waypoints)"
+    assert repr(Problem([[0, 0], [1, 1]], [[2, 2], [3, 3]])) == "Problem(2 agents, 0 waypoints)"
+    assert repr(result).startswith("PlanResult(complete, 1 route, ")
+    assert repr(result.routes[0]).startswith(f"Plan({' → '.join(result.routes[0].order)}, ")
+    assert all(len(repr(value)) < 100 for value in (planner, PROBLEM, result, result.routes[0]))
+
+
+def test_a_planner_that_has_planned_can_be_sent_to_another_process():
+    planner = make_planner(BLOCK)
+    result = planner.plan(PROBLEM, seed=3)
+    sent = pickle.loads(pickle.dumps(planner))
+    np.testing.assert_array_equal(sent.plan(PROBLEM, seed=3).routes[0].path, result.routes[0].path)
+
+
+@pytest.mark.slow
+def test_a_planner_with_the_weights_that_ship_can_be_sent_to_another_process():
+    planner = load_planner("point-medium")
+    problem = Problem([[0, 0]], [[20, 20]])
+    result = planner.plan(problem)
+    sent = pickle.loads(pickle.dumps(planner))
+    assert repr(sent) == "PresetPlanner('pointmaze-medium-stitch-v0')"
+    np.testing.assert_array_equal(sent.plan(problem).routes[0].path, result.routes[0].path)
+
+
+def test_every_argument_and_result_of_a_plan_has_a_type():
+    hints = get_type_hints(Planner.plan)
+    assert {
+        "problem",
+        "seed",
+        "stop",
+        "on_round",
+        "on_snapshot",
+        "variant",
+        "order",
+        "memory",
+        "return",
+    } <= set(hints)
+
+
+def test_a_result_is_drawn_on_axes_of_ones_own(tmp_path):
+    from matplotlib.figure import Figure
+
+    result = make_planner(BLOCK).plan(PROBLEM)
+    left, right = Figure().subplots(1, 2)
+    assert result.plot(ax=right) is right
+    assert right.lines
+    assert not left.lines
+    drawn = result.plot(tmp_path / "plan.png")
+    assert (tmp_path / "plan.png").is_file()
+    assert len(drawn.lines) == len(right.lines)

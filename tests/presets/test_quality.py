@@ -1,0 +1,116 @@
+import json
+import warnings
+
+import numpy as np
+import pytest
+
+from chronoforest.errors import BadCheckpoint
+from chronoforest.presets import quality
+from chronoforest.presets.loading import load_planner
+from chronoforest.presets.named import get_preset
+from chronoforest.roadmap.hops import Hops
+from chronoforest.roadmap.places import Places
+from chronoforest.roadmap.verify import Verdict
+from chronoforest.roadmap.ways import Roadmap
+
+NAME = "pointmaze-medium-stitch-v0"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "grade"),
+    [
+        ("confirmed_ways", 1.0, "good"),
+        ("confirmed_ways", 0.8, "fair"),
+        ("confirmed_ways", 0.5, "poor"),
+        ("learned_by_heart", 1.0, "good"),
+        ("learned_by_heart", 3.0, "fair"),
+        ("learned_by_heart", 6.5, "poor"),
+        ("distance_order", float("nan"), "poor"),
+    ],
+)
+def test_grades_know_which_way_is_better(name, value, grade):
+    assert quality.mark(name, value).grade == grade
+
+
+def test_what_is_not_good_says_what_to_do_and_what_is_good_does_not():
+    poor, good = quality.mark("torn_segments", 0.37), quality.mark("torn_segments", 0.01)
+    assert str(poor).startswith("poor: 37.0 % of generated segments jump")
+    assert "train the denoiser longer" in str(poor)
+    assert str(good) == "good: 1.0 % of generated segments jump where recordings do not"
+
+
+def roadmap(source, target, count):
+    hops = Hops(np.array(source), np.array(target), np.ones(len(source)))
+    return Roadmap(Places(np.zeros((count, 2)), np.ones(count)), hops, 1.0)
+
+
+def test_places_that_reach_each_other_are_counted_both_ways():
+    """Of four places two lead to each other; the third can be reached but not left, the fourth is alone."""
+    assert quality.joined_share(roadmap([0, 1, 1], [1, 0, 2], 4)) == pytest.approx(0.25 + 2 / 16)
+    assert quality.joined_share(roadmap([0, 1, 2, 3], [1, 2, 3, 0], 4)) == 1.0
+
+
+def test_the_ways_asked_about_are_pieces_of_recordings():
+    asked = []
+
+    class Checker:
+        piece_length = 2.0
+
+        def __call__(self, pieces, num_samples, rng):
+            asked.extend(pieces)
+            return [Verdict(piece if piece[0, 1] < 1 else None, 0.5) for piece in pieces]
+
+    tracks = np.stack([[[0.1 * k, float(row)] for k in range(60)] for row in range(4)])
+    assert quality.confirmed_share(Checker(), tracks) == 0.25
+    for piece in asked:
+        np.testing.assert_allclose([piece[0, 0], piece[-1, 0]], [0.0, 5.9 / 3], atol=1e-9)
+
+
+def write_marks(folder, *marks):
+    text = {"format": quality.FORMAT, "marks": [vars(one) for one in marks]}
+    (folder / quality.FILE).write_text(json.dumps(text))
+
+
+def test_marks_are_read_as_they_were_written(tmp_path):
+    marks = [quality.mark("torn_segments", 0.2), quality.mark("joined_places", 1.0)]
+    write_marks(tmp_path, *marks)
+    assert quality.read_marks(tmp_path) == marks
+
+
+def test_weights_without_marks_load_silently():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        load_planner(NAME)
+
+
+@pytest.fixture
+def copied(tmp_path):
+    """The shipped weights in a folder of their own."""
+    for path in get_preset(NAME).weights.glob("*.safetensors"):
+        (tmp_path / path.name).symlink_to(path)
+    return tmp_path
+
+
+def test_weak_weights_warn_with_what_to_do_and_fair_ones_do_not(copied):
+    write_marks(copied, quality.mark("torn_segments", 0.2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        load_planner(NAME, weights=copied)
+    write_marks(copied, quality.mark("torn_segments", 0.2), quality.mark("joined_places", 0.1))
+    with pytest.warns(quality.WeakModels, match=r"10\.0 % of all pairs.*record ways between") as caught:
+        load_planner(NAME, weights=copied)
+    assert "torn" not in str(caught[0].message)
+    assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"format": "other", "marks": []}', '{"marks": []}'])
+def test_damaged_marks_are_named(text, tmp_path):
+    (tmp_path / quality.FILE).write_text(text)
+    with pytest.raises(BadCheckpoint, match=quality.FILE):
+        quality.read_marks(tmp_path)
+
+
+def test_cards_of_earlier_versions_tell_less_but_tell():
+    found = quality.card_figures(get_preset(NAME).weights)
+    assert set(found) == {"unseen_places", "distance_order", "unsupported_frames"}
+    assert found["unsupported_frames"] == pytest.approx(0.001611, rel=1e-3)
