@@ -63,7 +63,7 @@ def test_times_rise_from_stop_to_stop_and_speeds_follow():
 
 
 def test_an_incomplete_plan_has_times_as_far_as_it_goes():
-    result = make_planner(BLOCK).plan(PLACE, seed=3, stop=MaxRounds(1))
+    result = make_planner(BLOCK).plan(PLACE, seed=3, stop=MaxRounds(1), variant="online")
     assert not result.complete
     for route in result.routes:
         assert len(route.times) == len(route.path)
