@@ -25,7 +25,7 @@ GOALS = "12,24 3,12 28.5,13.5"
 STOPS = "28,24 20,33 48,3 37,33 48.5,18.5 48.5,9.5 60,33 12,42"
 
 COMMANDS = (
-    "data import {files} --episode trip --out yard.npz",
+    "data import {files} --out yard.npz --overwrite",
     "data inspect yard.npz",
     "preset new yard --data yard.npz --overwrite",
     "train all --preset yard --quick --device cpu",

@@ -95,7 +95,9 @@ def test_weights_of_another_stride_are_refused(here):
 
 def test_inspect_draws_what_was_imported(here, capsys):
     assert main(["data", "inspect", "ring.npz"]) == 0
-    assert "none recorded" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "none recorded" in printed
+    assert "reach        good: 100 % of pairs of places can reach each other" in printed
     assert (here / "ring.png").read_bytes().startswith(b"\x89PNG")
 
 
@@ -104,7 +106,11 @@ def test_inspect_draws_what_was_imported(here, capsys):
     [
         (["data", "import", "--out", "x.npz"], "no files to import"),
         (["data", "import", "trips.csv", "--out", "x.csv"], "--out must end in .npz"),
-        (["data", "import", "trips.csv", "--out", "x.npz"], "no column 'x'; there are: trip, seconds, east"),
+        (["data", "import", "trips.csv", "--out", "ring.npz"], "ring.npz is there already; --overwrite"),
+        (
+            ["data", "import", "trips.csv", "--out", "x.npz", "--time", "t"],
+            "no column 't'; there are: trip",
+        ),
         (["preset", "new", "ring", "--data", "ring.npz"], "is there already; --overwrite replaces it"),
         (["preset", "new", "a b", "--data", "ring.npz"], "letters, digits, - and _, got 'a b'"),
         (["preset", "new", "x", "--data", "none.npz"], "no such file"),

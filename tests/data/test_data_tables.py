@@ -113,6 +113,7 @@ def test_a_minari_dataset_is_read_with_its_nested_names(tmp_path, monkeypatch):
         ("x,y\n", "no rows"),
         ("x,x\n1,2\n", "name every column once"),
         ("x,\n1,2\n", "name every column once"),
+        ("1,116.5,39.9\n2,116.6,39.9\n", "name every column once"),
         ("x,y\n1\n", "row 1 has 1 cells, the header names 2"),
         ("x,y\n1,2\n3,4,5\n", "row 2 has 3 cells"),
     ],
@@ -157,3 +158,24 @@ def test_arrays_that_are_no_table_are_refused(tmp_path):
     np.save(tmp_path / "c.npy", np.array([{}], dtype=object), allow_pickle=True)
     with pytest.raises(BadDataset, match="not a NumPy file"):
         read_table(tmp_path / "c.npy")
+
+
+@pytest.mark.parametrize(
+    ("header", "cells", "apart"),
+    [
+        ("t", ("1301806255000", "1301806258000"), 3.0),
+        ("time_ms", ("0", "2500"), 2.5),
+        ("t", ("31/05/2026 10:00:00", "01/06/2026 10:00:00"), 86400.0),
+        ("t", ("05/31/2026 10:00:00", "06/01/2026 10:00:00"), 86400.0),
+        ("t", ("2026-03-29 00:59:59", "2026-03-29 03:00:00"), 7201.0),
+        ("t", ("2026-05-01 10:00:00 UTC", "2026-05-01 10:00:02 UTC"), 2.0),
+    ],
+)
+def test_clocks_are_read_as_people_write_them(header, cells, apart, tmp_path):
+    table = read_table(write_csv(tmp_path / "a.csv", "\n".join([f"{header},x", *(f"{c},1" for c in cells)])))
+    assert np.diff(table.times(header)).tolist() == [apart]
+
+
+def test_a_date_and_hours_in_two_columns_are_one_time(tmp_path):
+    rows = "Date,Time,x\n2026-05-01,23:59:59,1\n2026-05-02,00:00:01,1\n"
+    assert np.diff(read_table(write_csv(tmp_path / "a.csv", rows)).times("Time")).tolist() == [2.0]

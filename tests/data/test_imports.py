@@ -10,8 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from chronoforest.data.columns import Columns
 from chronoforest.data.episodes import load, load_split
-from chronoforest.data.imports import Columns, ImportParams, import_files, save_episodes
+from chronoforest.data.frames import Frame
+from chronoforest.data.imports import ImportParams, import_files, save_episodes
 from chronoforest.errors import BadDataset, ChronoForestError, InvalidParameter
 
 
@@ -64,16 +66,54 @@ def test_the_chosen_length_keeps_nine_tenths_of_the_rows(path):
     rows = [row for k in range(9) for row in rows_of(f"long{k}", 40)] + rows_of("short", 15)
     result = imported(path, rows)
     assert result.episodes.num_steps == 40
-    assert "1 parts shorter than 40 rows" in finding(result, "episodes")
+    assert "1 shorter than 20, 4.0 % of all rows" in finding(result, "episodes")
+
+
+def test_a_recording_that_fills_half_a_window_waits_at_its_end(path):
+    result = imported(path, rows_of("long", 60) + rows_of("short", 16, turn=-0.1), length=30)
+    short = result.episodes.xy[result.episodes.recording == 1]
+    assert short.shape == (1, 30, 2)
+    assert (short[0, 15:] == short[0, 15]).all()
+    assert "1 parts shorter than 30 rows" in finding(result, "episodes")
+
+
+def test_parts_of_a_single_recording_count_as_recordings_so_that_some_can_be_held_out(path):
+    episodes = imported(path, rows_of(num_rows=100)).episodes
+    assert episodes.recording.tolist() == [0, 1, 2, 3, 4]
+    assert len(episodes.split()[1]) == 1
 
 
 def test_a_gap_splits_and_a_short_hole_is_filled(path):
     rows = rows_of(num_rows=60)
     rows = rows[:20] + rows[21:35] + rows[45:]
     result = imported(path, rows, length=15)
-    assert "1 longer than 1.5 s | split there" in finding(result, "gaps")
+    assert "1 of 1 holes longer than 1.5 s" in finding(result, "gaps")
     steps = result.episodes.step_lengths
     np.testing.assert_allclose(steps, np.median(steps), rtol=0.01)
+    told = imported(path, rows, length=15, max_gap=20.0)
+    assert "none longer than 20 s" in finding(told, "gaps")
+
+
+def holed(rows, first, last, wait=0.0):
+    """Rows without some, and those after the hole later."""
+    return rows[:first] + [(n, t + wait, x, y) for n, t, x, y in rows[last:]]
+
+
+@pytest.mark.parametrize(
+    ("rows", "num_splits"),
+    [
+        (holed(rows_of(num_rows=60, turn=0.0), 20, 28), "none"),
+        (holed(rows_of(num_rows=60, turn=0.0), 20, 21, wait=10.0), "none"),
+        (holed(rows_of(num_rows=60, turn=0.0), 20, 50), "1"),
+        (holed(rows_of(num_rows=60, turn=0.3), 20, 28), "1"),
+        (holed(rows_of(num_rows=60, turn=0.0), 20, 21, wait=100.0), "1"),
+        (holed(rows_of(num_rows=60, turn=0.0), 20, 28, wait=-3.0), "none"),
+    ],
+    ids=["straight on", "standing", "too far", "round a bend", "too long", "short"],
+)
+def test_a_hole_is_filled_where_a_straight_line_at_the_recorded_speed_explains_it(path, rows, num_splits):
+    rows = [(n, t, x, y + 0.001 * t) for n, t, x, y in rows]
+    assert finding(imported(path, rows, length=11), "gaps").startswith(num_splits)
 
 
 def test_rows_are_resampled_to_the_step_asked_for(path):
@@ -125,24 +165,79 @@ def test_odd_units_are_pointed_out(path):
     stretched = [(name, t, 1000 * x, y) for name, t, x, y in slow]
     assert "look at their units" in finding(imported(path, stretched, length=11), "axes")
     milli = [(name, 1000 * t, x, y) for name, t, x, y in slow]
-    assert "milliseconds" in finding(imported(path, milli, length=11), "units")
+    assert "milliseconds?" in finding(imported(path, milli, length=11), "sampling")
 
 
 def test_degrees_are_noticed_and_become_metres(path):
     metres = rows_of(num_rows=40)
     degrees = [(name, t, 13.4 + x / 67_600, 52.5 + y / 111_195) for name, t, x, y in metres]
-    assert "look like degrees" in finding(imported(path, degrees, length=11, origin=(13.4, 52.5)), "units")
-    result = imported(path, degrees, length=40, is_degrees=True)
+    result = imported(path, degrees, length=40)
+    assert finding(result, "coordinates").startswith("longitude and latitude | metres around (13.4")
     np.testing.assert_allclose(result.episodes.step_lengths, 1.0, rtol=0.02)
+    np.testing.assert_allclose(
+        result.episodes.frame.to_user(result.episodes.xy[0].astype(float)),
+        [row[2:] for row in degrees],
+        atol=1e-8,
+    )
+    assert imported(path, degrees, length=11, units="plain").episodes.frame.kind == "plain"
     with pytest.raises(BadDataset, match="longitude, then latitude"):
-        imported(path, [(n, t, y, x + 100) for n, t, x, y in degrees], is_degrees=True)
+        imported(path, [(n, t, y, x + 100) for n, t, x, y in degrees], units="degrees")
 
 
-def test_coordinates_too_large_for_32_bits_ask_for_an_origin(path):
-    far = [(name, t, x + 5e8, y + 5e9) for name, t, x, y in rows_of()]
-    with pytest.raises(BadDataset, match=r"--origin 5e\+08 5e\+09"):
+def test_a_small_world_around_zero_is_not_taken_for_degrees(path):
+    rows = [(name, t, x / 1000, y / 1000) for name, t, x, y in rows_of(num_rows=40)]
+    assert imported(path, rows).episodes.frame == Frame(step_seconds=0.5)
+
+
+def test_large_coordinates_get_an_origin_that_the_frame_remembers(path):
+    far = [(name, t, x + 446000, y + 4636000) for name, t, x, y in rows_of()]
+    episodes = imported(path, far, length=30).episodes
+    assert np.abs(episodes.xy).max() < 30
+    places = episodes.frame.to_user(episodes.xy[0].astype(float))
+    np.testing.assert_allclose(places, [row[2:] for row in far], atol=1e-3)
+    assert imported(path, far, origin=(446000.0, 4636000.0)).episodes.frame.origin == (446000.0, 4636000.0)
+
+
+@pytest.mark.parametrize("nowhere", [(0.0, 0.0), (181.0, 91.0), (-60.0, -10.0)])
+def test_rows_without_a_fix_are_left_out(path, nowhere):
+    rows = [(name, t, 13.4 + x / 67_600, 52.5 + y / 111_195) for name, t, x, y in rows_of(num_rows=60)]
+    clean = imported(path, rows, length=11, units="degrees").episodes
+    rows[20] = (*rows[20][:2], *nowhere)
+    rows[40] = (*rows[40][:2], *nowhere)
+    result = imported(path, rows, length=11, units="degrees")
+    assert finding(result, "no fix") == "2 rows | left out"
+    assert np.abs(result.episodes.xy).max() == pytest.approx(np.abs(clean.xy).max(), rel=0.1)
+
+
+def test_a_zero_in_a_world_far_from_there_is_no_fix_and_one_in_a_world_around_it_is(path):
+    rows = rows_of(num_rows=60)
+    far = [(name, t, x + 446000, y + 4636000) for name, t, x, y in rows]
+    far[30] = (*far[30][:2], 0.0, 0.0)
+    assert finding(imported(path, far, length=11), "no fix") == "1 row | left out"
+    near = [(name, t, x - rows[30][2], y - rows[30][3]) for name, t, x, y in rows]
+    assert finding(imported(path, near, length=11), "no fix").startswith("none")
+
+
+def test_recordings_over_the_whole_globe_are_refused(path):
+    rows = rows_of("a", 40) + rows_of("b", 40)
+    rows = [(n, t, (10.0 if n == "a" else 120.0) + x / 1e5, 40 + y / 1e5) for n, t, x, y in rows]
+    with pytest.raises(BadDataset, match="import one region at a time"):
+        imported(path, rows, units="degrees")
+
+
+def test_rows_far_finer_than_the_world_are_thinned(path):
+    fine = rows_of(num_rows=9000, step=0.1, turn=0.0)
+    fine = [(name, t, x, y + 0.01 * t) for name, t, x, y in fine]
+    result = imported(path, fine)
+    assert "every 0.6 s: the world is 8819 rows wide" in finding(result, "sampling")
+    assert result.episodes.frame.step_seconds == pytest.approx(0.6)
+    assert imported(path, fine, step=0.1).episodes.frame.step_seconds == 0.1
+
+
+def test_coordinates_too_large_for_32_bits_are_refused(path):
+    far = [*rows_of(), *rows_of("b"), ("c", 0.0, 1e9, 1e9), ("c", 1.0, 1e9, 1e9)]
+    with pytest.raises(BadDataset, match="cannot show moves of 1 in 32 bits"):
         imported(path, far)
-    assert np.abs(imported(path, far, origin=(5e8, 5e9)).episodes.xy).max() < 100
 
 
 def test_smoothing_calms_jitter_and_moves_nothing_on_average(path):

@@ -14,7 +14,10 @@ RESULT = make_planner(BLOCK).plan(scattered_problem(2, 1, BLOCK), seed=3)
 VALUES = json.loads(RESULT.to_json())
 FEW = {**VALUES, "trees": [{**tree, "segments": tree["segments"][:1]} for tree in VALUES["trees"][:2]]}
 FEW["rounds"] = FEW["rounds"][-2:]
-FEW["routes"] = [{**r, "path": r["path"][:3] + r["path"][-1:], "stops": [0, 3]} for r in FEW["routes"]]
+FEW["routes"] = [
+    {**r, "stops": [0, 3], **{key: r[key][:3] + r[key][-1:] for key in ("path", "times")}}
+    for r in FEW["routes"]
+]
 PLACES = list(places(FEW))
 contents = st.one_of(
     mutated(FEW, PLACES).map(lambda values: json.dumps(values).encode()),
@@ -28,6 +31,8 @@ def use(path):
     again = json.loads(result.to_json())
     assert np.isfinite([result.length, result.saved, *again["meetings"][:1]][0])
     assert result.summary()
+    json.loads(result.to_geojson())
+    assert result.to_csv()
     for route in result.routes:
         assert len(route.path[list(route.stops)]) == len(route.stops)
     return result

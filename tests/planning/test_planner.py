@@ -340,7 +340,8 @@ def test_an_anchor_outside_the_support_is_named_with_the_nearest_supported_place
     with pytest.raises(InvalidProblem) as error:
         planner.plan(Problem(**(places | {where: [[10.0, 12.2]]})))
     assert str(error.value) == (
-        f"{name} at (10, 12.2) lies outside the data's support; the nearest supported place is (10.0, 13.5)"
+        f"{name} at (10, 12.2) lies outside the data's support; the nearest supported place is (10, 13.5), "
+        "1.3 units away"
     )
     assert not planner.models.sampler.queries
 

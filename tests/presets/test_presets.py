@@ -47,7 +47,8 @@ def leaves(params, where=""):
 
 
 def test_a_preset_is_no_more_than_a_person_can_read():
-    assert len(list(leaves(get_preset("antmaze-giant-stitch-v0")))) <= 110
+    names = leaves(get_preset("antmaze-giant-stitch-v0"))
+    assert sum(not name.startswith("frame.") for name in names) <= 110  # the frame is the recordings' own
 
 
 def test_a_key_that_is_gone_is_no_field_any_more():

@@ -26,7 +26,7 @@ const place = (k) => [1 + (k * 7.3) % 18, 1 + (k * 3.7) % 18];
 const places = Array.from({ length: numAnchors }, (_, k) => place(k));
 const [starts, goals, waypoints] = [places.slice(0, 5), places.slice(5, 10), places.slice(10)];
 viewer.problem = new Problem({ starts, goals, waypoints });
-const run = new Run(viewer.problem.toJSON());
+const run = new Run(viewer.problem.toJSON(), viewer.frame);
 const rows = [...places.keys()];
 const shared = rows.slice(5, numAnchors - 5);
 for (let round = 0; round < numRounds; round += 1) {

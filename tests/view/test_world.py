@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from fakes import BLOCK, FakeModels, SquareDensity
 
+from chronoforest.data.frames import Frame
 from chronoforest.envs.mazes import maze
 from chronoforest.planning.variants import VARIANTS
 from chronoforest.types import Problem
@@ -31,16 +32,26 @@ def test_the_picture_is_darker_where_recordings_are_dense():
 
 
 def test_the_example_is_a_problem_with_room_around_every_anchor():
-    places = example(MODELS)
+    places = example(MODELS, Frame())
     problem = Problem(places["starts"], places["goals"], places["waypoints"])
     assert problem.num_agents == 2
     assert (MODELS.density.margin(problem.anchors) > 0.5).all()
 
 
+def test_the_example_is_in_the_users_coordinates():
+    frame = Frame("degrees", (13.4, 52.5))
+    places = np.array(example(MODELS, frame)["starts"])
+    np.testing.assert_allclose(frame.to_local(places), example(MODELS, Frame())["starts"], atol=0.01)
+
+
 def served(name):
     """A preset of that name whose models are fakes."""
     return ServedPreset(
-        {"default": SimpleNamespace(name=name, models=FakeModels(density=SquareDensity(BLOCK)))}
+        {
+            "default": SimpleNamespace(
+                name=name, models=FakeModels(density=SquareDensity(BLOCK)), frame=Frame()
+            )
+        }
     )
 
 

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional, arg
 
-from chronoforest.data.imports import Columns, ImportParams, import_files, save_episodes
+from chronoforest.data.columns import Columns
+from chronoforest.data.imports import ImportParams, import_files, save_episodes
+
+if TYPE_CHECKING:
+    from chronoforest.data.episodes import Episodes
+    from chronoforest.data.reach import Reach
 
 DATA_FOLDER = Path("data")
 
@@ -67,10 +72,10 @@ def fetch(name: Name, out_dir: Path = DATA_FOLDER) -> None:
 
 
 def inspect(file: File, png: Path | None = None) -> None:
-    """Print what a dataset holds and draw where it went.
+    """Print what a dataset holds and whether planning on it can work, and draw both.
 
     Args:
-        file: an official or generated .npz.
+        file: an official, generated or imported .npz.
         png: where to draw the coverage; FILE with the ending .png unless told.
     """
     from chronoforest.data.episodes import load
@@ -81,9 +86,29 @@ def inspect(file: File, png: Path | None = None) -> None:
     print(episodes.summary())
     if walked := Walks(episodes, read_goals(file, len(episodes))).summary():
         print(walked)
+    reach = _reach(episodes)
     picture = png if png is not None else file.with_suffix(".png")
-    draw_coverage(episodes, picture, title=file.stem)
+    draw_coverage(episodes, picture, title=file.stem, reach=reach)
     print(f"{'coverage':<12} {picture}")
+
+
+def _reach(episodes: Episodes) -> Reach | None:
+    """What can be reached from where, printed; None where the recordings are too few or too short to tell."""
+    from chronoforest.data.reach import survey
+    from chronoforest.errors import BadDataset
+    from chronoforest.presets.statistics import Statistics
+
+    found = Statistics(episodes)
+    try:
+        block = 2.0 * max(found.step, found.bandwidth)
+        reach = survey(episodes, block, found.is_reversible)
+    except BadDataset as error:
+        print(f"{'reach':<12} cannot be told: {error}")
+        return None
+    kind = "ways lead back" if found.is_reversible else "ways have directions"
+    for name, value in reach.lines(episodes.frame, kind):
+        print(f"{name:<12} {value}")
+    return reach
 
 
 def import_recordings(
@@ -91,22 +116,26 @@ def import_recordings(
     out: Path,
     columns: Annotated[Columns, arg(name="")],
     params: Annotated[ImportParams, arg(name="")],
+    overwrite: bool = False,
 ) -> None:
     """Turn recordings of your own into a dataset, and report what was found in them.
 
     Args:
-        files: CSV, Parquet or NumPy files, or minari:NAME for a Minari dataset.
+        files: CSV, Parquet, GPX, GeoJSON, KML or NumPy files, or minari:NAME for a Minari dataset.
         out: the .npz to write.
         columns: which columns mean what.
         params: how recordings are cleaned and cut.
+        overwrite: replace a file that is there.
     """
     from rich.console import Console
     from rich.table import Table
 
-    from chronoforest.errors import InvalidParameter
+    from chronoforest.errors import CannotWrite, InvalidParameter
 
     if out.suffix != ".npz":
         raise InvalidParameter(f"--out must end in .npz, got {out}")
+    if out.exists() and not overwrite:
+        raise CannotWrite(f"{out} is there already; --overwrite replaces it")
     imported = import_files(files, columns, params)
     table = Table("check", "found", "done")
     for finding in imported.findings:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chronoforest.cli.planning import Choice, open_folder, read_points
 from chronoforest.errors import InvalidProblem
@@ -11,8 +12,12 @@ from chronoforest.files import locked
 from chronoforest.names import DEFAULT_VARIANT, check_variant
 
 if TYPE_CHECKING:
+    from chronoforest.peers.choice import PlannerChoice
     from chronoforest.planning.result import PlanResult
     from chronoforest.types import Problem
+
+FILES = (".geojson", ".gpx", ".csv", ".json")
+"""Endings of `--out` that mean one file and no folder."""
 
 INCOMPLETE = 3
 """How `chronoforest plan` ends when its files are written and some leg stayed unmet."""
@@ -28,38 +33,51 @@ def plan(
     seed: int = 0,
     seconds: float | None = None,
     out: Path = Path("runs/plan"),
+    snap: bool = False,
 ) -> int:
     """Plan routes for agents through shared waypoints; writes plan.json and plan.png, ends with 3 when a leg
     stayed unmet.
 
     Args:
-        starts: one point "x,y" per agent, separated by spaces (write --starts=-1,0 for a leading minus), or a
-            CSV file with columns x and y.
+        starts: one point "x,y" per agent in the coordinates of the recordings, longitude first, separated by
+            spaces (write --starts=-1,0 for a leading minus), or a CSV file with columns x and y.
         goals: one point per agent, in the same order.
         waypoints: points that some agent has to visit.
         problem: a JSON file with starts, goals and waypoints, instead of the three options.
         variant: online, or one of the fixed orders and ablations.
         seed: the same seed gives the same plan.
         seconds: take the best plan that is found within so many seconds; as long as it takes unless told.
-        out: folder for the plan and its picture.
+        out: folder for the plan and its picture, or one file: .geojson, .gpx, .csv or .json.
+        snap: move a point where nothing was recorded to the nearest place where something was.
     """
     choice.check()
     check_variant(variant)
     _check_numbers(seed, seconds)
     asked = _problem(problem, {"starts": starts, "goals": goals, "waypoints": waypoints})
+    is_file = out.suffix.lower() in FILES
+    with nullcontext() if is_file else locked(open_folder(out)):
+        result = _planned(choice, asked, snap, seed=seed, variant=variant, stop=seconds)
+        print(result.summary())
+        _write(result, out)
+    return 0 if result.complete else INCOMPLETE
+
+
+def _planned(choice: PlannerChoice, problem: Problem, snap: bool, **options: Any) -> PlanResult:
+    """The plan, its rounds shown as they happen; points that are moved to where something was recorded are
+    told."""
     from rich.console import Console
 
     from chronoforest.cli.live import rounds_view
 
     console = Console()
-    with locked(open_folder(out)) as folder:
-        with console.status(f"loading {choice.preset}"):
-            planner = choice.load()
-        with rounds_view(console) as on_round:
-            result = planner.plan(asked, seed=seed, variant=variant, stop=seconds, on_round=on_round)
-        print(result.summary())
-        _write(result, folder)
-    return 0 if result.complete else INCOMPLETE
+    with console.status(f"loading {choice.preset}"):
+        planner = choice.load()
+    if snap:
+        problem, notices = planner.snapped(problem)
+        for notice in notices:
+            print(notice)
+    with rounds_view(console) as on_round:
+        return planner.plan(problem, on_round=on_round, **options)
 
 
 def _check_numbers(seed: int, seconds: float | None) -> None:
@@ -84,8 +102,12 @@ def _problem(file: Path | None, typed: dict[str, str]) -> Problem:
     return load_problem(file)
 
 
-def _write(result: PlanResult, folder: Path) -> None:
-    """Save the plan and its picture, and tell where they are."""
-    result.save(folder / "plan.json")
-    result.plot(folder / "plan.png")
-    print(f"  {folder / 'plan.json'}  the plan\n  {folder / 'plan.png'}  its picture")
+def _write(result: PlanResult, out: Path) -> None:
+    """Save the plan as one file, or with its picture in a folder, and tell where they are."""
+    if out.suffix.lower() in FILES:
+        result.save(out)
+        print(f"  {out}  the plan")
+        return
+    result.save(out / "plan.json")
+    result.plot(out / "plan.png")
+    print(f"  {out / 'plan.json'}  the plan\n  {out / 'plan.png'}  its picture")

@@ -13,7 +13,6 @@ from chronoforest.data.episodes import jump_bound
 from chronoforest.errors import BadDataset
 from chronoforest.types import BoolArray, FloatArray
 
-DEGREE = 111_195.0  # metres of a degree of latitude
 MOST_ROWS = 50_000_000
 
 
@@ -43,11 +42,15 @@ class Track:
         return np.diff(self.values[:, :2], axis=0)
 
     @property
+    def hops(self) -> FloatArray:
+        """[n − 1] units from each place to the next."""
+        return np.asarray(np.linalg.norm(self.moves, axis=1))
+
+    @property
     def speeds(self) -> FloatArray:
         """[n − 1] units per second from each row to the next."""
-        moved = np.linalg.norm(self.moves, axis=1)
         with np.errstate(over="ignore"):  # a damaged time may lie next to another; the speed is then a jump
-            return moved / np.diff(self.time)
+            return np.asarray(self.hops / np.diff(self.time))
 
     def rows(self, keep: Any) -> Track:
         """The rows that `keep` (a mask, slice or index) chooses."""
@@ -82,7 +85,7 @@ def without_holes(tracks: Tracks) -> tuple[Tracks, Finding]:
             f"{tracks[0].recording}: {num_odd} of {num_rows} rows have an empty, NaN or infinite value in a "
             "chosen column; choose other columns or fill them"
         )
-    return _kept(tracks, sound, "empty or NaN", "left out")
+    return kept(tracks, sound, "empty or NaN", "left out")
 
 
 def in_order(tracks: Tracks) -> tuple[Tracks, Finding]:
@@ -96,7 +99,7 @@ def in_order(tracks: Tracks) -> tuple[Tracks, Finding]:
 def without_duplicates(tracks: Tracks) -> tuple[Tracks, Finding]:
     """Keep the first of rows with one time."""
     fresh = [np.diff(track.time, prepend=-np.inf) > 0 for track in tracks]
-    return _kept(tracks, fresh, "duplicates", "first kept")
+    return kept(tracks, fresh, "duplicates", "first kept")
 
 
 def without_constants(tracks: Tracks, names: Sequence[str]) -> tuple[Tracks, set[str], Finding]:
@@ -114,41 +117,18 @@ def without_constants(tracks: Tracks, names: Sequence[str]) -> tuple[Tracks, set
     return tracks, set(constant), Finding("constant columns", found, done)
 
 
-def units(tracks: Tracks) -> Finding:
-    """Degrees where metres are wanted, and milliseconds where seconds are."""
-    places = np.concatenate([track.values[:, :2] for track in tracks])
-    is_small = (np.abs(places) <= (180.0, 90.0)).all() and np.linalg.norm(np.ptp(places, axis=0)) < 2.0
-    moves = np.concatenate([np.abs(track.moves).max(axis=1) for track in tracks])
-    odd = []
-    if is_small and np.median(moves) < 2e-3:
-        odd.append("coordinates look like degrees (--is-degrees makes metres of longitude and latitude)")
-    if median_period(tracks) >= 100:
-        odd.append("time looks like milliseconds (only the ratio of times matters)")
-    return Finding("units", "; ".join(odd) or "nothing odd", "kept as they are" if odd else "")
-
-
-def placed(tracks: Tracks, is_degrees: bool, origin: tuple[float, float] | None) -> tuple[Tracks, FloatArray]:
-    """Degrees to metres, then the origin to (0, 0); 32-bit numbers must still tell steps apart."""
-    places = np.concatenate([track.values[:, :2] for track in tracks])
-    usual = places.mean(axis=0) if is_degrees else np.zeros(2)
-    zero = usual if origin is None else np.array(origin, dtype=np.float64)
-    scale = np.ones(2)
-    if is_degrees:
-        if (np.abs(places) > (180.0, 90.0)).any():
-            raise BadDataset(
-                f"{tracks[0].recording}: degrees must be longitude, then latitude; the first lies in "
-                f"[{places[:, 0].min():g}, {places[:, 0].max():g}], the second in "
-                f"[{places[:, 1].min():g}, {places[:, 1].max():g}]"
-            )
-        scale = DEGREE * np.array([np.cos(np.radians(zero[1])), 1.0])
-    moved = [_with_places(track, (track.values[:, :2] - zero) * scale) for track in tracks]
-    _refuse_coarse(moved)
-    return moved, zero
-
-
 def median_period(tracks: Tracks) -> float:
     """Seconds from a row to the next."""
     return float(np.median(np.concatenate([np.diff(track.time) for track in tracks])))
+
+
+def moves_across(tracks: Tracks) -> float:
+    """Usual moves from one end of the world to the other, standing still left out."""
+    places = np.concatenate([track.values[:, :2] for track in tracks])
+    width = float(np.linalg.norm(np.diff(np.quantile(places, (0.01, 0.99), axis=0), axis=0)))
+    hops = np.concatenate([track.hops for track in tracks])
+    moving = hops[hops > 0.1 * np.quantile(hops, 0.9)]
+    return width / float(np.median(moving)) if len(moving) else 0.0
 
 
 def without_spikes(tracks: Tracks) -> tuple[Tracks, Finding]:
@@ -162,20 +142,14 @@ def without_spikes(tracks: Tracks) -> tuple[Tracks, Finding]:
             across = np.linalg.norm(track.values[2:, :2] - track.values[:-2, :2], axis=1)
             is_spike[1:-1] = fast[:-1] & fast[1:] & (across <= bound * (track.time[2:] - track.time[:-2]))
         sound.append(~is_spike)
-    return _kept(tracks, sound, "spikes", "left out")
-
-
-def split_at_gaps(tracks: Tracks, gap: float) -> tuple[Tracks, Finding]:
-    """Part recordings where rows are missing for longer than `gap` seconds."""
-    cuts = [np.diff(track.time) > gap * (1 + 1e-6) for track in tracks]
-    return _split(tracks, cuts, "gaps", f"longer than {gap:.3g} s")
+    return kept(tracks, sound, "spikes", "left out")
 
 
 def split_at_jumps(tracks: Tracks) -> tuple[Tracks, Finding]:
     """Part recordings where a step is implausibly fast."""
     bound = _speed_bound(tracks)
     cuts = [track.speeds > bound for track in tracks]
-    return _split(tracks, cuts, "jumps", f"faster than {bound:.3g} units/s")
+    return split(tracks, cuts, "jumps", f"faster than {bound:.3g} units/s")
 
 
 def paces(tracks: Tracks) -> Finding:
@@ -230,7 +204,7 @@ def smoothed(track: Track, window: float) -> Track:
     row = np.arange(len(track))
     around = np.minimum(np.minimum(row, row[::-1]), reach)
     places = (total[row + around + 1] - total[row - around]) / (2 * around + 1)[:, None]
-    return _with_places(track, places)
+    return with_places(track, places)
 
 
 def _longer_than_one(tracks: Tracks) -> Tracks:
@@ -243,27 +217,16 @@ def _longer_than_one(tracks: Tracks) -> Tracks:
     return kept
 
 
-def _with_places(track: Track, places: FloatArray) -> Track:
+def with_places(track: Track, places: FloatArray) -> Track:
+    """The same track elsewhere."""
     return replace(track, values=np.concatenate([places, track.values[:, 2:]], axis=1))
-
-
-def _refuse_coarse(tracks: Tracks) -> None:
-    largest = max(float(np.abs(track.values[:, :2]).max()) for track in tracks)
-    hops = np.linalg.norm(np.concatenate([track.moves for track in tracks]), axis=1)
-    hop = float(np.median(hops[hops > 0])) if (hops > 0).any() else 0.0
-    if not (largest < 1e30 and largest * np.finfo(np.float32).eps < 0.02 * hop):
-        middle = np.concatenate([track.values[:, :2] for track in tracks]).mean(axis=0)
-        raise BadDataset(
-            f"{tracks[0].recording}: coordinates as large as {largest:.6g} cannot show moves of {hop:.3g} in "
-            f"32 bits; shift them, for example with --origin {middle[0]:.6g} {middle[1]:.6g}"
-        )
 
 
 def _speed_bound(tracks: Tracks) -> float:
     return jump_bound(np.concatenate([track.speeds for track in tracks]))
 
 
-def _kept(tracks: Tracks, keep: Sequence[BoolArray], check: str, done: str) -> tuple[Tracks, Finding]:
+def kept(tracks: Tracks, keep: Sequence[BoolArray], check: str, done: str) -> tuple[Tracks, Finding]:
     """Tracks with the rows that their masks [n] keep, and how many there were of the others."""
     count = sum(np.count_nonzero(~mask) for mask in keep)
     found = f"{count} {'row' if count == 1 else 'rows'}" if count else "none"
@@ -271,7 +234,7 @@ def _kept(tracks: Tracks, keep: Sequence[BoolArray], check: str, done: str) -> t
     return _longer_than_one(kept), Finding(check, found, done if count else "")
 
 
-def _split(tracks: Tracks, cuts: Sequence[BoolArray], check: str, what: str) -> tuple[Tracks, Finding]:
+def split(tracks: Tracks, cuts: Sequence[BoolArray], check: str, what: str) -> tuple[Tracks, Finding]:
     """Parts of tracks between their cuts [n − 1], and how many cuts there were."""
     parts = [part for track, is_cut in zip(tracks, cuts, strict=True) for part in track.split(is_cut)]
     count = len(parts) - len(tracks)

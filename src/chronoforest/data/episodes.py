@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chronoforest.errors import BadDataset
+from chronoforest.data.frames import Frame
+from chronoforest.errors import BadDataset, InvalidParameter
 from chronoforest.files import drafted, reading
 
 JUMP_FACTOR = 5.0
@@ -60,6 +61,16 @@ class Episodes:
         return self.observations[..., :2]
 
     @cached_property
+    def frame(self) -> Frame:
+        """The coordinates and the clock of who recorded; those of the file itself where it does not say."""
+        if "frame" not in self.metadata:
+            return Frame()
+        try:
+            return Frame.from_dict(self.metadata["frame"])
+        except (ValueError, InvalidParameter) as error:
+            raise BadDataset(f"the file's metadata has a frame that is none: {error}") from error
+
+    @cached_property
     def fingerprint(self) -> str:
         """16 hexadecimal digits that change with any value of the observations or actions."""
         digest = hashlib.sha256()
@@ -97,6 +108,7 @@ class Episodes:
         lines = (
             ("episodes", f"{len(self)} of {self.num_steps} steps ({len(self) * self.num_steps} in all)"),
             ("observation", f"{self.observations.shape[2]} numbers; x in {_span(x)}, y in {_span(y)}"),
+            ("frame", self.frame.summary()),
             ("action", self._actions()),
             ("speed", self._speeds()),
             ("path", f"{self._walked().sum() / max(len(self), 1):.1f} units per episode"),

@@ -1,14 +1,14 @@
 """From other people's recordings to `Episodes`: choose columns, check, clean, resample and cut.
 
 Recordings differ in length and have holes; training wants rows at equal times and episodes of one length.
-So every recording is split where it is interrupted, resampled, and cut into windows of one length that
-overlap where they must; what is too short for one window is left out. Each step reports what it found.
+So every recording is split where nobody knows what lay between, resampled, and cut into windows of one length
+that overlap where they must. Each step reports what it found.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -18,50 +18,16 @@ import numpy as np
 
 from chronoforest.data import cleaning
 from chronoforest.data.cleaning import Finding, Track, Tracks
+from chronoforest.data.columns import Columns, interleaved
+from chronoforest.data.cutting import SHORTEST, cut, fitting_length, split_at_gaps, split_at_holes
 from chronoforest.data.episodes import Episodes, flat_arrays, write_arrays
+from chronoforest.data.placing import Units, chosen_frame, placed, refuse_bad_origin, without_nowhere
 from chronoforest.data.tables import Table, read_table
 from chronoforest.errors import BadDataset, InvalidParameter
 from chronoforest.types import FloatArray, IntArray
 
-SHORTEST, LONGEST = 11, 201
-"""Rows of a window: the denoiser needs ten frames after the first, and no preset uses more than 200."""
-
-KEPT_SHARE = 0.9  # of the rows must lie in recordings that are long enough for the window that is chosen
-
-
-@dataclass(frozen=True)
-class Columns:
-    """Which columns mean what, by their names in the files.
-
-    Args:
-        coordinates: the plane to plan in.
-        episode: tells recordings apart; `episode` where there is one, else every file is one recording.
-        time: seconds or dates; `time` where there is one, else rows are a second apart.
-        states: further columns that the tracker may see.
-        actions: what the body was told to do; without them plans can be made but not walked.
-    """
-
-    coordinates: tuple[str, str] = ("x", "y")
-    episode: str | None = None
-    time: str | None = None
-    states: tuple[str, ...] = ()
-    actions: tuple[str, ...] = ()
-
-    @property
-    def values(self) -> tuple[str, ...]:
-        """Coordinates, states, actions."""
-        return (*self.coordinates, *self.states, *self.actions)
-
-    def without(self, names: Collection[str]) -> Columns:
-        """The same without some states and actions."""
-        states, actions = (
-            tuple(name for name in known if name not in names) for known in (self.states, self.actions)
-        )
-        return replace(self, states=states, actions=actions)
-
-    def __post_init__(self) -> None:
-        if len(set(self.values)) < len(self.values):
-            raise InvalidParameter(f"every column can be chosen once, got {', '.join(self.values)}")
+MOST_ACROSS = 1500
+"""Moves from one end of the world to the other; recordings with more are thinned."""
 
 
 @dataclass(frozen=True)
@@ -69,13 +35,16 @@ class ImportParams:
     """How recordings are cleaned and cut; the recordings decide what is not told.
 
     Args:
-        step: seconds between rows; the median of the recordings unless told.
-        max_gap: a longer hole in seconds splits a recording, a shorter one is filled; 3 steps unless told.
-        length: rows per episode; the longest that keeps nine tenths of all rows, at most 201, unless told.
+        step: seconds between rows; the median of the recordings unless told, or several of them where the
+            world is more than 1500 moves wide.
+        max_gap: a longer hole in seconds splits a recording, a shorter one is filled. Unless told, a hole
+            splits a recording where a straight line at the recorded speeds does not explain it.
+        length: rows per episode, at most 201 unless told: three quarters of all rows lie in recordings that
+            fill it.
         smoothing: seconds of a centred moving average over the coordinates.
         jumps: split recordings at implausibly long steps, or keep them where bodies really jump.
-        is_degrees: the coordinates are longitude and latitude and become metres.
-        origin: the place that becomes 0, 0.
+        units: degrees are longitude and latitude and become metres; auto finds out.
+        origin: the place that becomes 0, 0; a place amid the recordings unless told, if they lie far from 0.
     """
 
     step: float | None = None
@@ -83,7 +52,7 @@ class ImportParams:
     length: int | None = None
     smoothing: float = 0.0
     jumps: Literal["split", "keep"] = "split"
-    is_degrees: bool = False
+    units: Units = "auto"
     origin: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
@@ -95,6 +64,7 @@ class ImportParams:
             raise InvalidParameter(f"length must be {SHORTEST} rows or more, got {self.length}")
         if not 0 <= self.smoothing < np.inf:
             raise InvalidParameter(f"smoothing must be 0 or more seconds, got {self.smoothing}")
+        refuse_bad_origin(self.origin)
 
 
 @dataclass(frozen=True)
@@ -105,32 +75,45 @@ class Imported:
     findings: tuple[Finding, ...]
 
 
+@dataclass(frozen=True)
+class Read:
+    """The recordings of a file, which of its columns they are made of, and what is odd about them."""
+
+    tracks: Tracks
+    columns: Columns
+    odd: str
+
+
 def import_files(sources: Sequence[str | Path], columns: Columns, params: ImportParams) -> Imported:
     """Read, check, clean and cut recordings; what cannot be used raises BadDataset."""
     if not sources:
         raise BadDataset("no files to import")
-    tracks = [track for source in sources for track in _tracks(read_table(source), columns)]
-    findings = [cleaning.counted(tracks, len(sources))]
+    files = [_read(read_table(source), columns) for source in sources]
+    tracks, columns = [track for file in files for track in file.tracks], files[0].columns
+    findings = [cleaning.counted(tracks, len(sources)), _chosen(files)]
     tracks = _through(REPAIRS, tracks, findings)
     tracks, constant, finding = cleaning.without_constants(tracks, columns.values)
     columns = columns.without(constant)
-    findings += [finding, cleaning.units(tracks)]
-    tracks, origin = cleaning.placed(tracks, params.is_degrees, params.origin)
-    usual = cleaning.median_period(tracks)
-    period = params.step or usual
-    findings.append(Finding("sampling", f"rows every {usual:.3g} s", f"every {period:.3g} s"))
-    tracks = _through(_splits(params, period), tracks, findings)
+    findings.append(finding)
+    frame, finding = chosen_frame(tracks, params.units, columns.are_degrees, params.origin)
+    findings.append(finding)
+    tracks, finding = without_nowhere(tracks, frame)
+    findings.append(finding)
+    tracks = placed(tracks, frame)
+    period, finding = _sampling(tracks, params.step)
+    findings.append(finding)
+    frame = replace(frame, step_seconds=period if columns.has_clock else 0.0)
+    tracks = _through(_splits(params, cleaning.median_period(tracks)), tracks, findings)
     findings += [look(tracks) for look in (cleaning.paces, cleaning.axes, cleaning.standing)]
     tracks = [cleaning.resampled(track, period) for track in tracks]
     tracks = [cleaning.smoothed(track, params.smoothing / period) for track in tracks]
-    windows, names, finding = _cut(tracks, params.length or _fitting_length(tracks))
+    windows, names, finding = cut(tracks, params.length or fitting_length(tracks))
     about = {
         "generator": "chronoforest data import",
         "files": [Path(source).name for source in sources],
         "step_seconds": period,
         "smoothing_seconds": params.smoothing,
-        "is_degrees": params.is_degrees,
-        "origin": origin.tolist(),
+        "frame": frame.to_dict(),
     }
     return Imported(_episodes(windows, names, columns, about), (*findings, finding))
 
@@ -143,7 +126,11 @@ REPAIRS: tuple[Step, ...] = (cleaning.without_holes, cleaning.in_order, cleaning
 
 def _splits(params: ImportParams, period: float) -> list[Step]:
     """Where recordings are interrupted; rows should be `period` seconds apart."""
-    at_gaps = partial(cleaning.split_at_gaps, gap=params.max_gap or 3.0 * period)
+    at_gaps = (
+        partial(split_at_holes, period=period)
+        if params.max_gap is None
+        else partial(split_at_gaps, gap=params.max_gap)
+    )
     at_jumps = [cleaning.split_at_jumps] if params.jumps == "split" else []
     return [cleaning.without_spikes, at_gaps, *at_jumps]
 
@@ -165,58 +152,55 @@ def save_episodes(path: Path, episodes: Episodes) -> None:
     write_arrays(path, arrays)
 
 
-def _tracks(table: Table, columns: Columns) -> Tracks:
+def _read(table: Table, columns: Columns) -> Read:
     """The table's recordings, by name."""
+    columns = columns.found_in(table)
     values = np.stack([table.numbers(name) for name in columns.values], axis=1)
-    has_time = columns.time is not None or table.has("time")
-    time = table.times(columns.time or "time") if has_time else None
-    names, codes = np.unique(_labels(table, columns), return_inverse=True)
+    time = table.times(columns.time) if columns.time is not None else None
+    labels = _labels(table, columns)
+    odd = "" if any(labels) else interleaved(table, columns, values[:, :2], time)
+    names, codes = np.unique(labels, return_inverse=True)
     order = np.argsort(codes, kind="stable")
     tracks = []
     for label, rows in zip(names, np.split(order, np.cumsum(np.bincount(codes))[:-1]), strict=True):
         clock = time[rows] if time is not None else np.arange(len(rows), dtype=np.float64)
         tracks.append(Track(f"{table.source}: {label}" if label else table.source, clock, values[rows]))
-    return tracks
+    return Read(tracks, columns, odd)
+
+
+def _chosen(files: Sequence[Read]) -> Finding:
+    """Which columns were taken for what; all files must agree in how many there are."""
+    first, odd = files[0].columns, next((file.odd for file in files if file.odd), "")
+    told = {"episode": first.ids, "time": (first.time or "none: rows are a step apart",)}
+    told = {"coordinates": first.coordinates or (), **told}
+    found = "; ".join(
+        f"{name} {', '.join(which) or 'none: a file is a recording'}" for name, which in told.items()
+    )
+    return Finding("columns", found, f"{odd}: name the column with --episode" if odd else "")
+
+
+def _sampling(tracks: Tracks, step: float | None) -> tuple[float, Finding]:
+    """Seconds between rows: told, the median of the recordings, or as many medians as it takes to cross the
+    world in `MOST_ACROSS` moves: a distance in steps cannot be learned over tens of thousands."""
+    usual = cleaning.median_period(tracks)
+    is_odd = usual >= 100 and max(float(np.abs(track.time).max()) for track in tracks) < 1e8
+    doubt = "; or are these milliseconds?" if is_odd else ""
+    across = cleaning.moves_across(tracks)
+    rows = 1 if step is not None else max(1, round(across / MOST_ACROSS))
+    period = step or rows * usual
+    why = f": the world is {across:.0f} rows wide" if rows > 1 else ""
+    return period, Finding("sampling", f"rows every {usual:.3g} s{doubt}", f"every {period:.3g} s{why}")
 
 
 def _labels(table: Table, columns: Columns) -> list[str]:
-    if columns.episode is not None or table.has("episode"):
-        return table.labels(columns.episode or "episode")
+    if columns.ids:
+        parts = [table.labels(name) for name in columns.ids]
+        return [" ".join(cells) for cells in zip(*parts, strict=True)]
     if table.has("terminals"):
         is_end = table.numbers("terminals") > 0
         numbers: IntArray = np.cumsum(is_end) - is_end
         return [str(number) for number in numbers.tolist()]
     return [""] * len(table)
-
-
-def _fitting_length(tracks: Tracks) -> int:
-    """The longest window for which `KEPT_SHARE` of the rows remain, within bounds."""
-    lengths = np.sort([len(track) for track in tracks])[::-1]
-    kept = np.cumsum(lengths) / lengths.sum()
-    return int(np.clip(lengths[np.searchsorted(kept, KEPT_SHARE - 1e-9)], SHORTEST, LONGEST))
-
-
-def _cut(tracks: Tracks, length: int) -> tuple[FloatArray, list[str], Finding]:
-    """Windows [E, length, columns] spread evenly over every part, and the recording each comes from."""
-    windows, names, num_short, num_lost = [], [], 0, 0
-    for track in tracks:
-        if len(track) < length:
-            num_short, num_lost = num_short + 1, num_lost + len(track)
-            continue
-        count = int(np.ceil((len(track) - 1) / (length - 1)))
-        for first in np.round(np.linspace(0, len(track) - length, count)).astype(int):
-            windows.append(track.values[first : first + length])
-            names.append(track.recording)
-    if not windows:
-        longest = max(map(len, tracks))
-        raise BadDataset(
-            f"{tracks[0].recording}: no uninterrupted recording has {length} rows, the longest has "
-            f"{longest}; take smaller steps, allow longer gaps, or ask for shorter episodes"
-        )
-    share = num_lost / sum(map(len, tracks))
-    found = f"{num_short} parts shorter than {length} rows, {100 * share:.1f} % of all rows"
-    done = f"left out; {len(windows)} episodes of {length} rows"
-    return np.stack(windows), names, Finding("episodes", found, done)
 
 
 def _episodes(windows: FloatArray, names: list[str], columns: Columns, about: Mapping[str, Any]) -> Episodes:

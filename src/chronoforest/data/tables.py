@@ -1,17 +1,26 @@
-"""Recordings in other people's files: CSV, Parquet, NumPy and Minari, all read as named columns."""
+"""Recordings in other people's files: tables, tracks of maps, NumPy and Minari, all read as named columns."""
 
 from __future__ import annotations
 
 import csv
+import gzip
+import io
+import re
+import zlib
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from chronoforest.data.arrays import read_numpy
+from chronoforest.data.clocks import in_seconds, parser_for
+from chronoforest.data.geofiles import read_geojson, read_gpx, read_kml
+from chronoforest.data.geoparquet import unlisted, with_places
 from chronoforest.errors import BadDataset
 from chronoforest.files import DAMAGE, reading
 from chronoforest.modules import optional
@@ -54,7 +63,10 @@ class Table:
         column = self._column(name)
         if column.dtype.kind in "biuf":
             return np.asarray(column, dtype=np.float64)
-        texts = ["" if cell is None else str(cell).strip() for cell in column]
+        texts = self._texts(name)
+        if parse is float:
+            with suppress(ValueError):  # the first cell that is none is looked for below
+                return np.array([text or "nan" for text in texts], dtype=np.float64)
         numbers = np.full(len(texts), np.nan)
         for row, text in enumerate(texts):
             try:
@@ -66,16 +78,38 @@ class Table:
         return numbers
 
     def times(self, name: str) -> FloatArray:
-        """[N] a column as seconds: numbers as they are, dates as seconds since 1970."""
+        """[N] a column as seconds: dates since 1970, numbers as they are or, where they can only be parts of
+        seconds, in seconds. Hours of a day are joined with a column `date`."""
         column = self._column(name)
         if column.dtype.kind == "M":
             seconds = column.astype("datetime64[us]").astype(np.int64).astype(np.float64) / 1e6
             return np.where(np.isnat(column), np.nan, seconds)
-        return self.numbers(name, _seconds, "seconds or a date such as 2026-05-01T09:30:00")
+        if column.dtype.kind in "biuf":
+            times = self.numbers(name)
+        else:
+            dated = self._dated(name)
+            parse = parser_for([cell for cell in dict.fromkeys(dated._texts(name)) if cell])
+            times = dated.numbers(name, cache(parse), "seconds or a date such as 2026-05-01T09:30:00")
+        return in_seconds(times, set(re.findall(r"[a-z]+", name.lower())))
 
     def labels(self, name: str) -> list[str]:
         """[N] a column as text."""
         return [str(cell) for cell in self._column(name).tolist()]
+
+    def _texts(self, name: str) -> list[str]:
+        return ["" if cell is None else str(cell).strip() for cell in self._column(name)]
+
+    def _dated(self, name: str) -> Table:
+        """The same with hours of a day put behind the dates of the column of that name, if there is one."""
+        dates = next((other for other in self.columns if other.strip().lower() == "date"), None)
+        texts = self._texts(name)
+        if dates in (None, name) or not all(
+            re.fullmatch(r"\d{1,2}:\d{2}(:[\d.]+)?|", text) for text in texts
+        ):
+            return self
+        days = self._texts(str(dates))
+        joined = [f"{day} {text}" if text else "" for day, text in zip(days, texts, strict=True)]
+        return Table(self.source, {name: np.array(joined, dtype=object)})
 
     def _column(self, name: str) -> Column:
         if name not in self.columns:
@@ -83,40 +117,57 @@ class Table:
         return self.columns[name]
 
 
-def _seconds(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return datetime.fromisoformat(text).timestamp()
-
-
 def read_table(source: str | Path) -> Table:
     """Read one file by its ending, or a Minari dataset by its name after `minari:`."""
     if str(source).startswith(MINARI):
         return _read_minari(str(source).removeprefix(MINARI))
     path = Path(source)
-    reader = READERS.get(path.suffix.lower())
+    reader = READERS.get(_ending(path))
     if reader is None:
         raise BadDataset(
             f"{path}: cannot read {path.suffix or 'a file without an ending'}; "
-            f"known are {', '.join(READERS)}, and {MINARI}NAME for a Minari dataset"
+            f"known are {', '.join(READERS)}, text also with .gz, and {MINARI}NAME for a Minari dataset"
         )
     if not path.is_file():
         raise BadDataset(f"{path}: no such file")
     try:
         return Table(str(path), reader(path))
-    except OSError as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise BadDataset(f"{path}: cannot be read ({error})") from error
+
+
+def _ending(path: Path) -> str:
+    """The last part of the name, or the one before .gz where a packed file is read like any other."""
+    *_, inner, last = ("", "", *map(str.lower, path.suffixes))
+    return inner if last == ".gz" and inner not in (".parquet", ".npz", ".npy") else last
+
+
+def _content(path: Path) -> bytes:
+    return gzip.decompress(path.read_bytes()) if path.suffix.lower() == ".gz" else path.read_bytes()
+
+
+def _map_reader(read: Callable[[bytes], dict[str, Column]], what: str) -> Callable[[Path], dict[str, Column]]:
+    """A reader of a map's format, whatever is wrong with a file in one sentence."""
+
+    def read_file(path: Path) -> dict[str, Column]:
+        with reading(path, what, BadDataset):
+            return read(_content(path))
+
+    return read_file
 
 
 def _read_csv(path: Path) -> dict[str, Column]:
     """A header and rows of equal length; comma, semicolon, tab or bar, whichever the header has most of."""
     try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            header = file.readline()
-            delimiter = max(DELIMITERS, key=header.count)
-            file.seek(0)
-            rows = [row for row in csv.reader(file, delimiter=delimiter) if row]
+        file = io.StringIO(_content(path).decode("utf-8-sig"), newline="")
+        delimiter = max(DELIMITERS, key=file.readline().count)
+        file.seek(0)
+        known: dict[str, str] = {}  # of cells that repeat one is kept: large files hold few different ones
+        rows = [
+            [known.setdefault(cell, cell) for cell in row]
+            for row in csv.reader(file, delimiter=delimiter)
+            if row
+        ]
     except UnicodeDecodeError as error:
         raise BadDataset(f"{path}: not a text file ({error.reason} at byte {error.start})") from error
     except csv.Error as error:
@@ -124,7 +175,7 @@ def _read_csv(path: Path) -> dict[str, Column]:
     if not rows:
         raise BadDataset(f"{path}: empty")
     names = [name.strip() for name in rows[0]]
-    if "" in names or len(set(names)) < len(names):
+    if "" in names or len(set(names)) < len(names) or any(map(_is_number, names)):
         shown = ", ".join(map(repr, names))
         raise BadDataset(f"{path}: the first row must name every column once, got {_shortened(shown)}")
     for number, row in enumerate(rows[1:], start=1):
@@ -136,58 +187,23 @@ def _read_csv(path: Path) -> dict[str, Column]:
     return {name: cells[:, k] for k, name in enumerate(names)}
 
 
+def _is_number(text: str) -> bool:
+    with suppress(ValueError):
+        float(text)
+        return text.lower() not in ("nan", "inf", "infinity")
+    return False
+
+
 def _read_parquet(path: Path) -> dict[str, Column]:
     pyarrow = optional("pyarrow", "parquet")
     parquet = optional("pyarrow.parquet", "parquet")
     try:
         table = parquet.read_table(path)
-        return {name: table.column(name).to_numpy() for name in table.column_names}
+        columns = {name: table.column(name).to_numpy() for name in table.column_names}
+        columns = with_places(columns, table.schema.metadata or {})
+        return dict(part for name, column in columns.items() for part in unlisted(name, column))
     except (pyarrow.ArrowException, *DAMAGE) as error:
         raise BadDataset(f"{path}: not a Parquet file that can be read ({_shortened(str(error))})") from error
-
-
-def _read_numpy(path: Path) -> dict[str, Column]:
-    """`.npz` arrays by name; a table in a `.npy` by field or by position."""
-    with reading(path, "a NumPy file", BadDataset):
-        loaded = np.load(path, allow_pickle=False)
-        if isinstance(loaded, np.lib.npyio.NpzFile):
-            with loaded:
-                arrays = {name: loaded[name] for name in loaded.files}
-        else:
-            arrays = {"": loaded}
-    arrays = {name: array for name, array in arrays.items() if array.ndim > 0}
-    if len(arrays) == 1 and next(iter(arrays.values())).ndim == 3:
-        return _unstacked(*arrays.items())
-    return dict(column for name, array in arrays.items() for column in _named_columns(path, name, array))
-
-
-def _unstacked(item: tuple[str, Column]) -> dict[str, Column]:
-    """Episodes of one length [E, T, D] as columns with an episode and a time."""
-    name, array = item
-    num_episodes, num_steps, size = array.shape
-    return {
-        "episode": np.repeat(np.arange(num_episodes), num_steps),
-        "time": np.tile(np.arange(num_steps), num_episodes),
-        **{_joined(name, k): array[..., k].reshape(-1) for k in range(size)},
-    }
-
-
-def _named_columns(path: Path, name: str, array: Column) -> Iterator[tuple[str, Column]]:
-    """[N] is a column; [N, D] gives NAME.0, NAME.1, …; fields of a structured array keep their names."""
-    if array.dtype.names:
-        for field in array.dtype.names:
-            yield _joined(name, field), array[field].reshape(-1)
-    elif array.ndim == 1:
-        yield name or "0", array
-    elif array.ndim == 2:
-        for k in range(array.shape[1]):
-            yield _joined(name, k), array[:, k]
-    else:
-        raise BadDataset(f"{path}: array {name!r} has shape {list(array.shape)}, expected [rows, columns]")
-
-
-def _joined(name: str, part: object) -> str:
-    return f"{name}.{part}" if name else str(part)
 
 
 def _read_minari(name: str) -> Table:
@@ -237,8 +253,13 @@ def _shortened(text: str, longest: int = 80) -> str:
 READERS: dict[str, Callable[[Path], dict[str, Column]]] = {
     ".csv": _read_csv,
     ".tsv": _read_csv,
+    ".txt": _read_csv,
+    ".gpx": _map_reader(read_gpx, "a GPX file"),
+    ".kml": _map_reader(read_kml, "a KML file"),
+    ".geojson": _map_reader(read_geojson, "a GeoJSON file"),
+    ".json": _map_reader(read_geojson, "a GeoJSON file"),
     ".parquet": _read_parquet,
-    ".npz": _read_numpy,
-    ".npy": _read_numpy,
+    ".npz": read_numpy,
+    ".npy": read_numpy,
 }
 """How each ending is read."""

@@ -126,6 +126,7 @@ class TrainingRun:
             "training": None,
             "data": recordings.train.fingerprint,
             "held_out_data": recordings.held_out.fingerprint,
+            "frame": recordings.train.frame.to_dict(),
             "has_actions": recordings.train.has_actions,
             "command": self.command,
             "started_from": self._origin(kind) if kind != "density" else None,

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 import torch
 
+from chronoforest.data.frames import Frame
 from chronoforest.data.scaling import Scaling
 from chronoforest.data.windows import WindowParams
 from chronoforest.errors import BadCheckpoint, InvalidParameter
@@ -49,13 +50,14 @@ _Module = TypeVar("_Module", bound=torch.nn.Module)
 @dataclass(frozen=True)
 class Models:
     """Everything the planner and the execution learned from the recordings; there is no tracker where no
-    actions were recorded."""
+    actions were recorded, and no frame in weights of earlier versions."""
 
     sampler: SegmentSampler
     distance: TemporalDistance
     calibration: Calibration
     density: GridDensity
     tracker: SubgoalTracker | None
+    frame: Frame | None = None
 
     @property
     def support(self) -> Support:
@@ -152,7 +154,15 @@ def load_models(
         calibration=fitted,
         density=_density(density),
         tracker=load_tracker(folder, tracker or "tracker", preset) if can_walk else None,
+        frame=_frame(density),
     )
+
+
+def _frame(stored: Stored) -> Frame | None:
+    if "frame" not in stored.card:
+        return None
+    with reading(stored.path, "a model with a frame", BadCheckpoint):
+        return Frame.from_dict(stored.card["frame"])
 
 
 def density_tensors(density: GridDensity) -> dict[str, torch.Tensor]:

@@ -4,35 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
 
+from chronoforest.data.frames import Frame
 from chronoforest.errors import InvalidParameter, InvalidProblem, UnknownVariant
 from chronoforest.names import DEFAULT_VARIANT
+from chronoforest.planning.anchors import AnchorCheck
 from chronoforest.planning.closed_loop import ClosedLoop
 from chronoforest.planning.preparation import Prepared, prepare
 from chronoforest.planning.result import PlanResult
 from chronoforest.planning.roadmap_search import RoadmapSearch
+from chronoforest.planning.timing import step_times
 from chronoforest.planning.variants import VARIANTS, PlannerParams
 from chronoforest.roadmap.ways import Roadmap
 from chronoforest.routing.solver import order_from_names
 from chronoforest.search.memory import ForestMemory
 from chronoforest.typed import check_seconds, check_whole
 from chronoforest.types import (
-    FloatArray,
     PlanningModels,
     Problem,
     RoundObserver,
     RoundStats,
     SnapshotObserver,
     StopCriterion,
-    Support,
 )
-
-LEAST_STEPS_APART = 1e-3
-"""Steps between two anchors of a problem; nearer ones are one place to any body."""
 
 
 @dataclass(frozen=True)
@@ -132,19 +130,25 @@ class PlanSearch(Protocol):
 
 
 class Planner:
-    """Plans for one world from its learned models; the same seed gives the same plan."""
+    """Plans for one world from its learned models; the same seed gives the same plan.
+
+    Problems, results and messages are in the user's coordinates. They are turned into the plane of the models
+    here, in `plan` and `check`, and back in `plan`; what is watched meanwhile is in the plane.
+    """
 
     def __init__(
         self,
         models: PlanningModels,
         params: PlannerParams,
         name: str = "custom",
+        frame: Frame | None = None,
         roadmap: Roadmap | None = None,
     ) -> None:
         """roadmap: of these models, if it is at hand; the first plan makes it otherwise."""
         self.models = models
         self.params = params
         self.name = name
+        self.frame = frame or Frame()
         self._roadmap = roadmap
         self._prepared: dict[str, Prepared] = {}
         self._prepared_from: tuple[PlanningModels, PlannerParams] = models, params
@@ -178,9 +182,31 @@ class Planner:
         stop = checked_stop(stop)
         check_observers(on_round, on_snapshot, memory)
         with self._computing():
-            search = self._begin(problem, variant, order, memory, seed)
-            search.run(stop or self._default_stop(problem, variant), on_round, on_snapshot)
-            return search.result(self.name, variant, seed)
+            search = self._begin(problem.moved(self.frame.to_local), variant, order, memory, seed)
+            watch = None if on_round is None else lambda stats, _: on_round(stats, problem)
+            search.run(stop or self._default_stop(problem, variant), watch, on_snapshot)
+            return self._told(search.result(self.name, variant, seed), problem)
+
+    def _told(self, result: PlanResult, problem: Problem) -> PlanResult:
+        """The result in the coordinates of the problem, with times along its routes."""
+        routes = (
+            replace(
+                route,
+                path=self.frame.to_user(route.path),
+                times=self.frame.seconds(step_times(route, self.models.distance, self.params.assembly)),
+            )
+            for route in result.routes
+        )
+        return replace(result, problem=problem, routes=tuple(routes), frame=self.frame)
+
+    def snapped(self, problem: Problem) -> tuple[Problem, tuple[str, ...]]:
+        """The problem with every anchor that lies outside the support moved to the nearest place in it, and a
+        sentence about each that was moved."""
+        return self._anchors.snapped(problem)
+
+    @property
+    def _anchors(self) -> AnchorCheck:
+        return AnchorCheck(self.models, self.frame, self.params.anchor_tolerance)
 
     def _begin(
         self,
@@ -220,8 +246,8 @@ class Planner:
         check_problem(problem)
         self._check_variant(variant, has_order=order is not None)
         check_whole("seed", seed)
-        self._refuse_unsupported(problem)
-        self._refuse_crowded(problem)
+        self._anchors.refuse_unsupported(problem)
+        self._anchors.refuse_crowded(problem)
         if order is not None:
             order_from_names(order, problem)
 
@@ -235,30 +261,3 @@ class Planner:
         params = VARIANTS[variant].adapt(self.params)
         num_legs = problem.num_waypoints + problem.num_agents
         return MaxRounds(params.max_rounds + params.rounds_per_leg * (num_legs - 1))
-
-    def _refuse_unsupported(self, problem: Problem) -> None:
-        margin = self.models.density.margin(problem.anchors)
-        for name, point, room in zip(problem.names, problem.anchors, margin, strict=True):
-            if room <= -self.params.anchor_tolerance:
-                raise InvalidProblem(
-                    f"{name} at ({point[0]:g}, {point[1]:g}) lies outside the data's support; "
-                    f"the nearest supported place is {_nearest(self.models.support, point)}"
-                )
-
-    def _refuse_crowded(self, problem: Problem) -> None:
-        """Between places that are hardly apart there is nothing to plan, and no pace to measure."""
-        apart = np.linalg.norm(problem.anchors[:, None] - problem.anchors, axis=-1)
-        np.fill_diagonal(apart, np.inf)
-        one, other = np.unravel_index(np.argmin(apart), apart.shape)
-        least = LEAST_STEPS_APART * self.models.step_length
-        if apart[one, other] < least:
-            raise InvalidProblem(
-                f"{problem.names[one]} and {problem.names[other]} are {apart[one, other]:.2g} units apart; "
-                f"anchors need a thousandth of a step between them, {least:.2g} units"
-            )
-
-
-def _nearest(support: Support, point: FloatArray) -> str:
-    places = support.origin + support.cell * np.argwhere(support.mask)
-    x, y = places[np.argmin(np.linalg.norm(places - point, axis=1))]
-    return f"({x:.1f}, {y:.1f})"

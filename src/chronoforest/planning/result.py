@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from chronoforest.data.frames import Frame
 from chronoforest.errors import BadResult
 from chronoforest.files import drafted, reading, write_text
+from chronoforest.planning import exports
 from chronoforest.typed import from_plain
-from chronoforest.types import Certificate, FloatArray, Plan, Problem, RoundStats, Support, TreePicture
+from chronoforest.types import (
+    Certificate,
+    FloatArray,
+    Plan,
+    Problem,
+    RoundStats,
+    Support,
+    TreePicture,
+    lengths_along,
+)
 
 FORMAT = "chronoforest-plan/1"
 
@@ -22,7 +33,8 @@ FORMAT = "chronoforest-plan/1"
 class PlanResult:
     """Routes for all agents with the evidence behind them; `complete` only when every leg is met.
 
-    unmet: (from, to) names of legs without a bridge; meetings: [n, 2] places where trees touched.
+    unmet: (from, to) names of legs without a bridge; meetings: [n, 2] places where trees touched; frame: the
+    problem and the routes are in its user's coordinates, trees, meetings and support in its plane.
     """
 
     problem: Problem
@@ -38,6 +50,7 @@ class PlanResult:
     trees: tuple[TreePicture, ...]
     meetings: FloatArray
     support: Support
+    frame: Frame = field(default_factory=Frame)
 
     def __repr__(self) -> str:
         state = "complete" if self.complete else f"{len(self.unmet)} legs unmet"
@@ -51,12 +64,12 @@ class PlanResult:
 
     @property
     def length(self) -> float:
-        """World units over all routes, after post-processing."""
+        """Units of the frame over all routes, after post-processing."""
         return sum(route.length for route in self.routes)
 
     @property
     def raw_length(self) -> float:
-        """World units over all routes as they were found."""
+        """Units of the frame over all routes as they were found."""
         return sum(route.raw_length for route in self.routes)
 
     @property
@@ -87,19 +100,43 @@ class PlanResult:
         state += f", {self.num_refuted} proposed ways refuted" if self.num_refuted else ""
         state += ", which changed the order" if self.num_refuted and self.is_reordered else ""
         lines = [f"{state}; {self.num_rounds} rounds, {self.num_expanded} expansions, {self.seconds:.1f} s"]
-        lines += [f"  {' → '.join(route.order)}  {route.length:.1f} units" for route in self.routes]
+        unit = self.frame.unit
+        lines += [f"  {' → '.join(route.order)}  {self._extent(route)}" for route in self.routes]
         is_cut = self.saved >= 0
         change = "cut by post-processing" if is_cut else "longer than found, to keep room"
-        lines.append(f"  {self.length:.1f} units in all, {100 * abs(self.saved):.1f} % {change}")
+        lines.append(f"  {self.length:.1f} {unit} in all, {100 * abs(self.saved):.1f} % {change}")
         return "\n".join(lines)
+
+    def _extent(self, route: Plan) -> str:
+        """Length and, where the recordings had a clock, duration."""
+        lasts = f", {route.duration:.0f} s" if self.frame.has_clock and len(route.times) else ""
+        return f"{route.length:.1f} {self.frame.unit}{lasts}"
 
     def to_json(self) -> str:
         """Strict JSON of format `FORMAT`, without NaN or infinity."""
         return json.dumps(_to_dict(self), allow_nan=False)
 
+    def to_geojson(self) -> str:
+        """A line for every route and a point for every anchor, with times and speeds."""
+        return exports.geojson(self)
+
+    def to_gpx(self) -> str:
+        """A track for every route and a waypoint for every anchor; refused where places are no degrees."""
+        return exports.gpx(self)
+
+    def to_csv(self) -> str:
+        """A row for every point of every route."""
+        return exports.csv_text(self)
+
+    def to_dataframe(self) -> Any:
+        """The rows of `to_csv` as a pandas DataFrame."""
+        return exports.dataframe(self)
+
     def save(self, path: str | Path) -> None:
-        """Write JSON, complete or not at all."""
-        write_text(path, self.to_json())
+        """Write the plan, complete or not at all: GeoJSON, GPX or CSV by the file's ending, JSON that loads
+        back otherwise."""
+        write = {".geojson": self.to_geojson, ".gpx": self.to_gpx, ".csv": self.to_csv}
+        write_text(path, write.get(Path(path).suffix.lower(), self.to_json)())
 
     def plot(self, path: str | Path | None = None, ax: Any = None) -> Any:
         """Draw trees, meetings, routes and anchors over the data's support, on `ax` or on axes of its own,
@@ -108,12 +145,13 @@ class PlanResult:
 
         axes = drawing.ground(self.support, ax)
         drawing.draw_trees(axes, self.trees)
-        drawing.draw_paths(axes, [route.path for route in self.routes])
+        drawing.draw_paths(axes, [self.frame.to_local(route.path) for route in self.routes])
         drawing.draw_meetings(axes, self.meetings)
-        drawing.draw_anchors(axes, self.problem)
+        drawing.draw_anchors(axes, self.problem.moved(self.frame.to_local))
+        drawing.draw_frame(axes, self.support, self.frame)
         orders = "   ".join(" → ".join(route.order) for route in self.routes)
         state = "" if self.complete else "incomplete: "
-        title = f"{state}{orders}   {self.length:.1f} units, {self.num_expanded} expansions"
+        title = f"{state}{orders}   {self.length:.1f} {self.frame.unit}, {self.num_expanded} expansions"
         axes.set_title(title, fontsize=12, color=drawing.INK)
         if path is not None:
             with drafted(path) as draft:
@@ -127,8 +165,9 @@ def load_result(path: str | Path) -> PlanResult:
         values = json.loads(Path(path).read_text(encoding="utf-8"))
         if values["format"] != FORMAT:
             raise BadResult(f"it has format {values['format']!r}, expected {FORMAT!r}")
-        result = from_plain(PlanResult, {field.name: values[field.name] for field in fields(PlanResult)})
-        routes = tuple(replace(route, path=_planar(route.path)) for route in result.routes)
+        values.setdefault("frame", Frame().to_dict())  # plans were in the plane before they had one
+        result = from_plain(PlanResult, {known.name: values[known.name] for known in fields(PlanResult)})
+        routes = tuple(_measured(route, result.frame) for route in result.routes)
         result = replace(result, routes=routes, meetings=_planar(result.meetings))
         _refuse_odd(result)
         return result
@@ -150,8 +189,16 @@ def _refuse_odd(result: PlanResult) -> None:
         raise BadResult("its trees are not made of segments [frames, 2]")
     if not all(map(_is_walkable, result.routes)):
         raise BadResult("its stops do not lie on its paths")
+    if not all(map(_is_timed, result.routes)):
+        raise BadResult("its times do not rise along its paths")
     if not np.isfinite([result.seconds, result.length, result.raw_length]).all():
         raise BadResult("its time or its lengths are not finite")
+
+
+def _measured(route: Plan, frame: Frame) -> Plan:
+    """A route as it was read, with the lengths along its path."""
+    path = _planar(route.path)
+    return replace(route, path=path, along=lengths_along(frame.to_local(path)))
 
 
 def _planar(points: FloatArray) -> FloatArray:
@@ -176,6 +223,12 @@ def _is_walkable(route: Plan) -> bool:
     return is_along and len(stops) <= len(route.order)
 
 
+def _is_timed(route: Plan) -> bool:
+    """Whether there is a time for every point, or none at all."""
+    is_rising = route.times.ndim == 1 and bool((np.diff(route.times) >= 0).all())
+    return is_rising and len(route.times) in (0, len(route.path))
+
+
 def _arrows(pairs: tuple[tuple[str, str], ...]) -> str:
     return ", ".join(f"{source}→{target}" for source, target in pairs)
 
@@ -197,7 +250,8 @@ def _to_dict(result: PlanResult) -> dict[str, Any]:
         **{name: getattr(result, name) for name in as_they_are},
         "seed": int(result.seed),
         "problem": {name: getattr(result.problem, name).tolist() for name in anchors},
-        "routes": [_route_dict(route) for route in result.routes],
+        "frame": result.frame.to_dict(),
+        "routes": [_route_dict(route, result.frame) for route in result.routes],
         "rounds": [_finite(asdict(stats)) for stats in result.rounds],
         "certificate": _finite(asdict(result.certificate)),
         "trees": [{"anchor": t.anchor, "segments": np.round(t.segments, 2).tolist()} for t in result.trees],
@@ -206,9 +260,16 @@ def _to_dict(result: PlanResult) -> dict[str, Any]:
     }
 
 
-def _route_dict(route: Plan) -> dict[str, Any]:
+def _route_dict(route: Plan, frame: Frame) -> dict[str, Any]:
     legs = [_finite(asdict(leg)) for leg in route.legs]
-    return {**asdict(route), "path": np.round(route.path, 5).tolist(), "legs": legs}
+    known = asdict(route)
+    del known["along"]  # follows from the path and the frame
+    return {
+        **known,
+        "path": np.round(route.path, frame.decimals).tolist(),
+        "times": np.round(route.times, 5).tolist(),
+        "legs": legs,
+    }
 
 
 def _finite(values: Mapping[str, Any]) -> dict[str, Any]:

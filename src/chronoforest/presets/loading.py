@@ -10,6 +10,7 @@ from typing import Literal
 
 import torch
 
+from chronoforest.data.frames import Frame
 from chronoforest.data.windows import WindowParams
 from chronoforest.errors import BadCheckpoint, InvalidParameter
 from chronoforest.execution.route import ExecutionParams, WalkingPlanner
@@ -33,7 +34,7 @@ class PresetPlanner(WalkingPlanner):
     def __init__(
         self, preset: Preset, models: Models, num_threads: int = 1, roadmap: Roadmap | None = None
     ) -> None:
-        super().__init__(models, preset.planner, preset.name, roadmap)
+        super().__init__(models, preset.planner, preset.name, preset.frame, roadmap)
         self.preset = preset
         self.models: Models = models
         self.num_threads = num_threads
@@ -94,6 +95,7 @@ def load_planner(
         distance_file(distance),
     )
     _refuse_other_window(preset, folder, models.sampler.net.window)
+    _refuse_other_frame(preset, folder, models.frame)
     warn_of_weak(folder)
     return PresetPlanner(preset, models, num_threads, kept_roadmap(folder, models, preset.planner))
 
@@ -105,4 +107,14 @@ def _refuse_other_window(preset: Preset, folder: Path, trained: WindowParams) ->
         raise BadCheckpoint(
             f"the weights in {folder} were trained on {trained.horizon} frames of {trained.stride} steps, "
             f"{preset.name!r} has {wanted.horizon} of {wanted.stride}; train it again"
+        )
+
+
+def _refuse_other_frame(preset: Preset, folder: Path, trained: Frame | None) -> None:
+    """Weights know places of the plane they were trained in; older ones do not say which."""
+    wanted = preset.frame
+    if trained is not None and (trained.kind, trained.origin) != (wanted.kind, wanted.origin):
+        raise BadCheckpoint(
+            f"the weights in {folder} were trained with {trained.summary()}, {preset.name!r} has "
+            f"{wanted.summary()}; set [frame] as in the recordings or train it again"
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from chronoforest.data.frames import Frame
 from chronoforest.data.goals import GoalParams
 from chronoforest.errors import BadPresetFile, InvalidParameter
 from chronoforest.execution.route import ExecutionParams
@@ -40,6 +41,7 @@ class Preset:
     planner: PlannerParams = field(default_factory=PlannerParams)
     execution: ExecutionParams = field(default_factory=ExecutionParams)
     world: WorldParams = field(default_factory=WorldParams)
+    frame: Frame = field(default_factory=Frame)
     data: str = ""
     file: Path | None = None
 

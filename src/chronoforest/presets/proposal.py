@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from chronoforest.data.episodes import Episodes
+from chronoforest.data.frames import Frame
 from chronoforest.models.denoiser import FRAMES_PER_TOKEN
 from chronoforest.presets.files import Setting, Value
 from chronoforest.presets.statistics import LEAST_JUDGED, NUM_BACKUPS, NUM_FRAMES, Statistics
@@ -20,8 +21,18 @@ def propose(episodes: Episodes, data: str) -> list[Setting]:
     found = Statistics(episodes)
     return [
         Setting("data", data, "the recordings; relative to this file"),
+        *_frame_settings(episodes.frame),
         *(Setting(name, _tidy(name, value), reason) for part in PARTS for name, value, reason in part(found)),
     ]
+
+
+def _frame_settings(frame: Frame) -> Iterator[Setting]:
+    """Written to the last digit: weights are refused in another frame."""
+    if frame == Frame():
+        return
+    yield Setting("frame.kind", frame.kind, "the user's coordinates; degrees are longitude and latitude")
+    yield Setting("frame.origin", frame.origin, "what is (0, 0) in the plane")
+    yield Setting("frame.step_seconds", frame.step_seconds, "of a recorded step; 0 without a clock")
 
 
 def _world_settings(found: Statistics) -> Iterator[tuple[str, Value, str]]:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from chronoforest.data.episodes import Episodes, Float32Array
+from chronoforest.data.frames import Frame
+from chronoforest.data.reach import Reach
 from chronoforest.report.plots import save_figure
 from chronoforest.types import FloatArray
+
+Extent = tuple[float, float, float, float]
+"""Left, right, bottom, top."""
 
 NUM_PIXELS = 240
 """Pixels of the map along its longer side."""
@@ -17,26 +24,72 @@ NUM_SHOWN = 12
 """Episodes drawn as lines over the map."""
 
 
-def draw_coverage(episodes: Episodes, path: Path, title: str = "") -> None:
-    """Write a PNG: how often each place was visited, on a logarithmic scale, with a few episodes as lines."""
+def draw_coverage(episodes: Episodes, path: Path, title: str = "", reach: Reach | None = None) -> None:
+    """Write a PNG: how often each place was visited, on a logarithmic scale, with a few episodes as lines,
+    and beside it, where it is known, which places can reach each other."""
     from matplotlib.figure import Figure
 
     counts, extent, pixel = _visits(episodes)
     height = 7.4 * (extent[3] - extent[2]) / (extent[1] - extent[0]) + 0.9
-    figure = Figure(figsize=(9.0, height), dpi=110, layout="constrained")
-    axes = figure.subplots()
+    num_panels = 1 if reach is None else 2
+    figure = Figure(figsize=(9.0 * num_panels, height), dpi=110, layout="constrained")
+    axes, *others = figure.subplots(1, num_panels, squeeze=False)[0]
     image = axes.imshow(
         np.ma.masked_equal(counts.T, 0), origin="lower", extent=extent, cmap="YlGnBu", norm="log"
     )
     for track in _shown_tracks(episodes):
         axes.plot(*track.T, linewidth=1.1, alpha=0.9)
         axes.plot(*track[0], "o", color="black", markersize=3)
-    axes.set(xlabel="x (units)", ylabel="y (units)", title=title)
-    figure.colorbar(image, ax=axes, label=f"visits per {pixel:.2g} × {pixel:.2g} units", shrink=0.8)
+    _label(axes, extent, episodes.frame)
+    axes.set(title=title)
+    unit = episodes.frame.unit
+    figure.colorbar(image, ax=axes, label=f"visits per {pixel:.2g} × {pixel:.2g} {unit}", shrink=0.8)
+    if reach is not None:
+        _draw_reach(others[0], reach, extent, episodes.frame)
     save_figure(figure, path)
 
 
-def _visits(episodes: Episodes) -> tuple[FloatArray, tuple[float, float, float, float], float]:
+def _draw_reach(axes: Any, reach: Reach, extent: Extent, frame: Frame) -> None:
+    """Blocks by what can be done there, and what to record next as arrows."""
+    is_main, is_thin = reach.part == 0, reach.num_recordings == 1
+    kinds = (
+        (is_main & ~is_thin, "#8fb8c9", "reach each other"),
+        (is_main & is_thin, "#edae49", "reach each other, by one recording"),
+        (~is_main, "#d1495b", "no way there or no way back"),
+    )
+    for mask, colour, words in kinds:
+        label = f"{words} ({100 * mask.mean():.0f} %)"
+        axes.scatter(*reach.places[mask].T, s=9, color=colour, label=label, linewidths=0)
+    for wish in reach.wishes:
+        arrow = {"arrowstyle": "->", "color": "black", "linewidth": 1.5}
+        axes.annotate("", wish.target, xytext=wish.source, arrowprops=arrow, annotation_clip=False)
+    _label(axes, extent, frame)
+    axes.set(title=f"{reach.verdict}: {100 * reach.pair_share:.0f} % of pairs; arrows: record next")
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.08), ncols=3, fontsize=8, frameon=False)
+
+
+def _label(axes: Any, extent: Extent, frame: Frame) -> None:
+    """Ticks in the user's coordinates, taken amid the picture where the plane is turned against them."""
+    left, right, bottom, top = extent
+    middle = np.array([(left + right) / 2, (bottom + top) / 2])
+    axes.set(xlim=(left, right), ylim=(bottom, top), aspect="equal")
+    axes.set(xlabel=f"{frame.axes[0]}{_unit(frame)}", ylabel=f"{frame.axes[1]}{_unit(frame)}")
+    for axis, k in ((axes.xaxis, 0), (axes.yaxis, 1)):
+        axis.set_major_formatter(partial(_user_tick, frame=frame, middle=middle, k=k))
+
+
+def _user_tick(value: float, _: int, frame: Frame, middle: FloatArray, k: int) -> str:
+    place = middle.copy()
+    place[k] = value
+    digits = 4 if frame.is_degrees else 3
+    return f"{round(float(frame.to_user(place)[k]), digits):.10g}"
+
+
+def _unit(frame: Frame) -> str:
+    return "" if frame.is_degrees else " (units)"
+
+
+def _visits(episodes: Episodes) -> tuple[FloatArray, Extent, float]:
     """[X, Y] visits per pixel; the left, right, bottom and top of the map; the edge of a pixel in units."""
     points = episodes.xy.reshape(-1, 2).astype(np.float64)
     low, high = points.min(axis=0), points.max(axis=0)

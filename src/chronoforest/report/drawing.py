@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
+from chronoforest.data.frames import Frame
 from chronoforest.types import FloatArray, Problem, Support, TreePicture
 
 AGENT_COLOURS = ("#d1495b", "#00798c", "#edae49", "#66418d", "#30638e", "#3f7d20", "#c06014", "#8a4f7d")
@@ -53,6 +56,38 @@ def draw_support(axes: Any, support: Support) -> None:
     )
     axes.set(xlim=(left, right), ylim=(bottom, top), aspect="equal")
     axes.axis("off")
+
+
+def draw_frame(axes: Any, support: Support, frame: Frame) -> None:
+    """Where two corners lie in the user's coordinates, and a bar of a round length; nothing where the plane
+    is the user's own."""
+    if frame.kind == "plain" and not any(frame.origin):
+        return
+    left, right, bottom, top = support.extent
+    margin = 0.012 * max(right - left, top - bottom)
+    style = {
+        "color": ROOM,
+        "fontsize": 8,
+        "zorder": 7,
+        "bbox": {"facecolor": GROUND, "linewidth": 0, "pad": 2},
+    }
+    places = (((left, bottom), 1, "left", "bottom"), ((right, top), -1, "right", "top"))
+    for corner, sign, across, up in places:
+        text = frame.show_local(np.array(corner))
+        axes.text(corner[0] + sign * margin, corner[1] + sign * margin, text, ha=across, va=up, **style)
+    length = round_length(0.25 * (right - left))
+    end, height = right - margin, bottom + 2 * margin
+    for colour, width in ((GROUND, 7), (ROOM, 3)):
+        axes.plot([end - length, end], [height, height], color=colour, linewidth=width, zorder=7)
+    axes.text(
+        end - length / 2, height + margin, f"{length:g} {frame.unit}", ha="center", va="bottom", **style
+    )
+
+
+def round_length(longest: float) -> float:
+    """The largest of 1, 2 and 5 times a power of ten that is not longer."""
+    power = 10.0 ** np.floor(np.log10(longest))
+    return float(max(factor * power for factor in (1, 2, 5) if factor * power <= longest))
 
 
 def draw_trees(axes: Any, trees: Sequence[TreePicture]) -> None:

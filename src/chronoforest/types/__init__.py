@@ -20,6 +20,7 @@ from chronoforest.types.problems import (
     JointRoute,
     Pair,
     Problem,
+    lengths_along,
     path_length,
 )
 from chronoforest.types.protocols import (
@@ -67,5 +68,6 @@ __all__ = [
     "TreePicture",
     "Witness",
     "WorldParams",
+    "lengths_along",
     "path_length",
 ]

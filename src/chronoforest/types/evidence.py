@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, TypeVar
 
 import numpy as np
 
 from chronoforest.errors import InvalidParameter, require_at_least, require_positive
-from chronoforest.types.problems import FloatArray, JointRoute, Pair, path_length
+from chronoforest.types.problems import FloatArray, JointRoute, Pair, lengths_along
 
 ScalarOrArray = TypeVar("ScalarOrArray", float, FloatArray)
 
@@ -68,12 +68,19 @@ class Leg:
     evidence: LegEvidence = "verified"
 
 
+def _nothing() -> FloatArray:
+    return np.zeros(0)
+
+
 @dataclass(frozen=True)
 class Plan:
     """One agent's part: the order it visits and the path it should follow.
 
-    order: anchor names; path: [T, 2] world units, from its start to its goal when complete;
-    raw_length and length: before and after post-processing; stops: row of `path` for each name in `order`.
+    order: anchor names; path: [T, 2] in the coordinates of the problem, from its start to its goal when
+    complete; raw_length and length: before and after post-processing; stops: row of `path` for each name in
+    `order`. along: [T] length of the path up to each point, in metres where the coordinates are degrees, in
+    their units otherwise; times: [T] when it is there, seconds where the recordings had a clock, steps
+    otherwise, empty in plans that were saved before they had times.
     """
 
     order: list[str]
@@ -81,14 +88,35 @@ class Plan:
     legs: tuple[Leg, ...]
     raw_length: float
     stops: tuple[int, ...]
+    along: FloatArray = field(default_factory=_nothing)
+    times: FloatArray = field(default_factory=_nothing)
+
+    def __post_init__(self) -> None:
+        if self.path.ndim == 2 and self.along.shape != self.path.shape[:1]:
+            object.__setattr__(self, "along", lengths_along(self.path))
 
     def __repr__(self) -> str:
         return f"Plan({' → '.join(self.order)}, {self.length:.1f} units, {len(self.path)} points)"
 
     @property
     def length(self) -> float:
-        """Polyline length of `path`."""
-        return path_length(self.path)
+        """Of the whole path."""
+        return float(self.along[-1]) if len(self.along) else 0.0
+
+    @property
+    def duration(self) -> float:
+        """Of the whole path, in the unit of `times`."""
+        return float(self.times[-1]) if len(self.times) else 0.0
+
+    @property
+    def speeds(self) -> FloatArray:
+        """[T] at each point, from there to the next one, in the units of `along` and `times`; the last as the
+        one before."""
+        if len(self.times) < 2:
+            return np.zeros(len(self.times))
+        took = np.diff(self.times)
+        pace = np.divide(np.diff(self.along), took, out=np.zeros(len(took)), where=took > 0)
+        return np.append(pace, pace[-1])
 
 
 @dataclass(frozen=True)

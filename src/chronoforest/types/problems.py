@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -81,6 +82,10 @@ class Problem:
         counts = (("S", self.num_agents), ("W", self.num_waypoints), ("G", self.num_agents))
         return tuple(f"{letter}{k + 1}" for letter, count in counts for k in range(count))
 
+    def moved(self, change: Callable[[FloatArray], FloatArray]) -> Problem:
+        """The same problem in other coordinates; change: [n, 2] → [n, 2]."""
+        return Problem(change(self.starts), change(self.goals), change(self.waypoints))
+
     def start_index(self, agent: int) -> int:
         """Row of the agent's start among the anchors."""
         return agent
@@ -142,6 +147,12 @@ class JointRoute:
     def named(self, problem: Problem) -> list[list[str]]:
         """The orders with the anchors' names."""
         return [[problem.names[a] for a in order] for order in self.orders]
+
+
+def lengths_along(path: FloatArray) -> FloatArray:
+    """[T] polyline length of [T, 2] points up to each of them."""
+    hops = np.linalg.norm(np.diff(path, axis=0), axis=1)
+    return np.concatenate([np.zeros(min(1, len(path))), np.cumsum(hops)])
 
 
 def path_length(path: FloatArray) -> float:

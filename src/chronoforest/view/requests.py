@@ -17,7 +17,8 @@ MAX_ANCHORS = 64
 
 MAX_AGENTS = 16
 MAX_SEED = 2**31 - 1
-LARGEST_COORDINATE = 1e6
+LARGEST_COORDINATE = 1e8
+"""Also the metres of a zone of UTM fit."""
 
 Coordinate = Annotated[
     float, Field(strict=True, allow_inf_nan=False, ge=-LARGEST_COORDINATE, le=LARGEST_COORDINATE)
@@ -48,7 +49,7 @@ class Budget(StrictMessage):
 class PlanRequest(StrictMessage):
     """Who starts where, must end where, what somebody has to visit, and how to plan for it."""
 
-    starts: Annotated[Points, Field(description="one [x, y] per agent, world units")]
+    starts: Annotated[Points, Field(description="one [x, y] per agent, in the coordinates of the recordings")]
     goals: Annotated[Points, Field(description="one [x, y] per agent, in the order of the starts")]
     waypoints: Annotated[Points, Field(description="places that some agent has to visit")] = []
     variant: Annotated[Name, Field(description="one of those in /api/world")] = DEFAULT_VARIANT

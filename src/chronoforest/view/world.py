@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from chronoforest.data.frames import Frame
 from chronoforest.envs.mazes import CELL_SIZE
 from chronoforest.envs.tasks import WORLDS
 from chronoforest.errors import InvalidParameter
@@ -65,6 +66,11 @@ class ServedPreset:
         """Those of the first mode; the others have learned from the same recordings."""
         return next(iter(self.planners.values())).models
 
+    @property
+    def frame(self) -> Frame:
+        """The coordinates of who recorded, the same for all modes."""
+        return next(iter(self.planners.values())).frame
+
     def planner(self, mode: str) -> Planner:
         """The planner of a mode."""
         if mode not in self.planners:
@@ -87,6 +93,7 @@ class ServedPreset:
         walls = WORLDS[self.name].maze.wall_centres.tolist() if self.name in WORLDS else []
         return {
             "preset": self.name,
+            "frame": self.frame.to_dict(),
             "extent": self.models.support.extent,
             "grid": density_grid(self.models),
             "walls": {"size": CELL_SIZE, "centres": walls},
@@ -98,7 +105,7 @@ class ServedPreset:
                 if not variant.needs_order
             ],
             "limits": {"agents": MAX_AGENTS, "anchors": MAX_ANCHORS, "seed": MAX_SEED},
-            "example": example(self.models),
+            "example": example(self.models, self.frame),
         }
 
 
@@ -119,9 +126,14 @@ def density_grid(models: PlanningModels) -> dict[str, Any]:
     return {"nx": picture.shape[1], "ny": picture.shape[0], "values": values}
 
 
-def example(models: PlanningModels, num_agents: int = 2, num_waypoints: int = 4) -> dict[str, Any]:
-    """A first problem: places with room around them, far apart by the learned distance."""
-    places = _far_apart(models, 2 * num_agents + num_waypoints).round(1).tolist()
+def example(
+    models: PlanningModels, frame: Frame, num_agents: int = 2, num_waypoints: int = 4
+) -> dict[str, Any]:
+    """A first problem in the user's coordinates: places with room around them, far apart by the learned
+    distance."""
+    digits = max(1, int(np.ceil(-np.log10(models.support.cell))))
+    chosen = _far_apart(models, 2 * num_agents + num_waypoints).round(digits)
+    places = frame.to_user(chosen).round(frame.decimals).tolist()
     return {
         "starts": places[:num_agents],
         "goals": places[num_agents : 2 * num_agents],

@@ -1,7 +1,7 @@
 // What the whole page shares.
 
 export const app = {
-  world: null, ground: null, view: null, panes: [], matrix: null,
+  world: null, frame: null, ground: null, view: null, panes: [], matrix: null,
   problem: null, chosen: null, undo: [],
   first: null, second: null, round: -1, isLive: true,
   walk: null, cancelWalk: null,
@@ -39,7 +39,7 @@ export function make(tag, values, ...children) {
 export function currentRequest() {
   const unit = $("budget-unit").value;
   return {
-    ...app.problem.toJSON(),
+    ...app.frame.changed(app.problem.toJSON(), app.frame.toUser),
     variant: $("variant").value,
     mode: $("mode").value,
     seed: Number($("seed").value),

@@ -86,14 +86,16 @@ function placeRow(anchor) {
 }
 
 function coordinate(anchor, axis) {
-  const label = `${anchor.name} ${"xy"[axis]}`;
-  const input = make("input", { type: "number", step: "0.5", value: anchor.place[axis], ariaLabel: label });
+  const { frame } = app;
+  const label = `${anchor.name} ${frame.axes[axis]}`;
+  const step = frame.isDegrees ? "0.0001" : "0.5";
+  const input = make("input", { type: "number", step, value: frame.toUser(anchor.place)[axis], ariaLabel: label });
   input.addEventListener("input", () => {
     if (!Number.isFinite(input.valueAsNumber)) return;
     edit((problem) => {
-      const place = [...problem.list(anchor.kind)[anchor.index]];
+      const place = frame.toUser(problem.list(anchor.kind)[anchor.index]);
       place[axis] = input.valueAsNumber;
-      problem.move(anchor, place);
+      problem.move(anchor, frame.toLocal(place));
     });
   });
   return input;
@@ -103,7 +105,7 @@ export function choose(anchor) {
   app.chosen = anchor && { kind: anchor.kind, index: anchor.index };
   showProblem();
   if (!anchor) return;
-  const [x, y] = app.problem.list(anchor.kind)[anchor.index];
+  const [x, y] = app.frame.toUser(app.problem.list(anchor.kind)[anchor.index]);
   say(`${anchor.kind}${anchor.index + 1} at ${x}, ${y}`);
 }
 

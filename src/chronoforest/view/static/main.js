@@ -4,6 +4,7 @@ import { $, app, redraw, say, warn } from "./app.js";
 import { addAgent, addWaypoint, chooseNext, fit, listenToMap, nudge, problemChanged, remember, removeAnchor, setCount,
   showProblem, undo, zoom } from "./editor.js";
 import { copyLink, savePlan, savePng } from "./exports.js";
+import { Frame } from "./frame.js";
 import { Ground } from "./ground.js";
 import { Matrix } from "./matrix.js";
 import { theme } from "./palette.js";
@@ -27,6 +28,7 @@ const KEYS = {
 async function begin() {
   setTheme(localStorage.getItem("theme") ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"));
   app.world = await call("GET", "/api/world");
+  app.frame = new Frame(app.world.frame);
   app.ground = new Ground(app.world);
   app.view = new View(app.world.extent);
   app.panes = ["pane-first", "pane-second"].map((id) => new Pane($(id), app.ground, app.view));
@@ -61,7 +63,7 @@ function select(id, value) {
 
 function openLink() {
   const request = linkedRequest() ?? app.world.example;
-  app.problem = new Problem(request);
+  app.problem = new Problem(app.frame.changed(request, app.frame.toLocal));
   app.chosen = null;
   select("variant", request.variant ?? "online");
   select("mode", request.mode ?? "default");

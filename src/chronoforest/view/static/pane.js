@@ -215,7 +215,7 @@ export class Pane {
 
   #drawPlan(context) {
     for (const [agent, route] of this.run.plan.routes.entries()) {
-      this.#band(context, route.path.flat(), agentColour(agent), 4.5);
+      this.#band(context, route.path.flatMap((place) => this.run.frame.toLocal(place)), agentColour(agent), 4.5);
       for (const leg of route.legs.filter(({ is_met }) => !is_met)) {
         const [from, to] = [leg.source, leg.target].map((name) => this.run.places[this.run.names.indexOf(name)]);
         context.setLineDash([this.px(3), this.px(7)]);

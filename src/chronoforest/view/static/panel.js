@@ -24,7 +24,7 @@ export function summary(run) {
   if (run.state === "failed" || run.state === "cancelled") return run.state;
   if (!run.plan) return `${run.rounds.length} rounds`;
   const { complete, length, num_expanded: numExpanded, seconds } = run.plan;
-  return `${complete ? "" : "incomplete, "}${length.toFixed(1)} units · ${numExpanded} expanded · ${seconds.toFixed(1)} s`;
+  return `${complete ? "" : "incomplete, "}${length.toFixed(1)} ${run.frame.unit} · ${numExpanded} expanded · ${seconds.toFixed(1)} s`;
 }
 
 function showCaption(pane, run) {
@@ -92,7 +92,7 @@ function outcome(run, round) {
   if (!run) return ["", ""];
   if (run.isStale) return ["The problem has changed since this plan.", ""];
   if (!run.plan) return [round?.isFlip ? "The order flipped in this round." : "", ""];
-  if (run.plan.complete) return [`Complete, ${run.plan.length.toFixed(1)} units in all.`, "good"];
+  if (run.plan.complete) return [`Complete, ${run.plan.length.toFixed(1)} ${run.frame.unit} in all.`, "good"];
   return [`Incomplete, unmet: ${run.plan.unmet.map((pair) => pair.join(" → ")).join(", ")}.`, "bad"];
 }
 

@@ -8,7 +8,7 @@ import { stopWalk } from "./walking.js";
 export async function plan() {
   if (isBusy()) return;
   closeComparison();
-  app.first = new Run({ ...currentRequest(), session });
+  app.first = new Run({ ...currentRequest(), session }, app.frame);
   await follow(app.first);
 }
 
@@ -17,7 +17,7 @@ export async function compare() {
   if (isBusy()) return;
   if (!app.first?.plan || app.first.isStale) await plan();
   if (!app.first.plan || app.first.isStale) return;
-  app.second = new Run({ ...app.first.request, variant: $("second-variant").value });
+  app.second = new Run({ ...app.first.request, variant: $("second-variant").value }, app.frame);
   $("pane-second").hidden = $("compare-close").hidden = false;
   await follow(app.second);
 }

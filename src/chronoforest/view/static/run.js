@@ -44,14 +44,16 @@ export function listen(address, handlers) {
 }
 
 export class Run {
-  constructor(request) {
+  /** request: in the user's coordinates; frame: what turns them into the plane of the page. */
+  constructor(request, frame) {
     this.request = request;
+    this.frame = frame;
     this.names = [
       ...request.starts.map((_, k) => `S${k + 1}`),
       ...request.waypoints.map((_, k) => `W${k + 1}`),
       ...request.goals.map((_, k) => `G${k + 1}`),
     ];
-    this.places = [...request.starts, ...request.waypoints, ...request.goals];
+    this.places = [...request.starts, ...request.waypoints, ...request.goals].map((place) => frame.toLocal(place));
     this.rounds = [];
     this.outset = null;
     this.plan = null;

@@ -1,0 +1,59 @@
+"""Recordings in files of NumPy, read as named columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chronoforest.errors import BadDataset
+from chronoforest.files import reading
+
+Column = NDArray[Any]
+
+
+def read_numpy(path: Path) -> dict[str, Column]:
+    """`.npz` arrays by name; a table in a `.npy` by field or by position."""
+    with reading(path, "a NumPy file", BadDataset):
+        loaded = np.load(path, allow_pickle=False)
+        if isinstance(loaded, np.lib.npyio.NpzFile):
+            with loaded:
+                arrays = {name: loaded[name] for name in loaded.files}
+        else:
+            arrays = {"": loaded}
+    arrays = {name: array for name, array in arrays.items() if array.ndim > 0}
+    if len(arrays) == 1 and next(iter(arrays.values())).ndim == 3:
+        return _unstacked(*arrays.items())
+    return dict(column for name, array in arrays.items() for column in _named_columns(path, name, array))
+
+
+def _unstacked(item: tuple[str, Column]) -> dict[str, Column]:
+    """Episodes of one length [E, T, D] as columns with an episode and a time."""
+    name, array = item
+    num_episodes, num_steps, size = array.shape
+    return {
+        "episode": np.repeat(np.arange(num_episodes), num_steps),
+        "time": np.tile(np.arange(num_steps), num_episodes),
+        **{_joined(name, k): array[..., k].reshape(-1) for k in range(size)},
+    }
+
+
+def _named_columns(path: Path, name: str, array: Column) -> Iterator[tuple[str, Column]]:
+    """[N] is a column; [N, D] gives NAME.0, NAME.1, …; fields of a structured array keep their names."""
+    if array.dtype.names:
+        for field in array.dtype.names:
+            yield _joined(name, field), array[field].reshape(-1)
+    elif array.ndim == 1:
+        yield name or "0", array
+    elif array.ndim == 2:
+        for k in range(array.shape[1]):
+            yield _joined(name, k), array[:, k]
+    else:
+        raise BadDataset(f"{path}: array {name!r} has shape {list(array.shape)}, expected [rows, columns]")
+
+
+def _joined(name: str, part: object) -> str:
+    return f"{name}.{part}" if name else str(part)

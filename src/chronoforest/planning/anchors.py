@@ -1,0 +1,93 @@
+"""Anchors as a person gives them: refused, or moved, where no recording came near."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from chronoforest.data.frames import Frame
+from chronoforest.errors import InvalidProblem
+from chronoforest.types import FloatArray, IntArray, PlanningModels, Problem
+
+LEAST_STEPS_APART = 1e-3
+"""Steps between two anchors of a problem; nearer ones are one place to any body."""
+
+
+@dataclass(frozen=True)
+class AnchorCheck:
+    """Whether the anchors of a problem, in the user's coordinates, lie where recordings went.
+
+    tolerance: units of the plane by which an anchor may lie outside the support.
+    """
+
+    models: PlanningModels
+    frame: Frame
+    tolerance: float
+
+    def refuse_unsupported(self, problem: Problem) -> None:
+        """Refuse the first anchor that no recording came near, and name the nearest place that would do."""
+        for row in self._unsupported(problem)[:1]:
+            point = problem.anchors[row]
+            place, apart = self._nearest(point)
+            raise InvalidProblem(
+                f"{problem.names[row]} at {self.frame.show(point)} lies outside the data's support; the "
+                f"nearest supported place is {self.frame.show(place)}, {apart:.3g} {self.frame.unit} away"
+                f"{self._hint(point)}"
+            )
+
+    def snapped(self, problem: Problem) -> tuple[Problem, tuple[str, ...]]:
+        """The problem with unsupported anchors at the nearest supported place, and a sentence about each."""
+        places, notices = problem.anchors.copy(), []
+        for row in self._unsupported(problem):
+            places[row], apart = self._nearest(problem.anchors[row])
+            notices.append(
+                f"{problem.names[row]} moved from {self.frame.show(problem.anchors[row])} to "
+                f"{self.frame.show(places[row])}, {apart:.3g} {self.frame.unit} away: "
+                "nothing was recorded where it was"
+            )
+        if not notices:
+            return problem, ()
+        ends = [problem.num_agents, problem.num_agents + problem.num_waypoints]
+        starts, waypoints, goals = np.split(places, ends)
+        return Problem(starts, goals, waypoints), tuple(notices)
+
+    def refuse_crowded(self, problem: Problem) -> None:
+        """Between places that are hardly apart there is nothing to plan, and no pace to measure."""
+        places = self.frame.to_local(problem.anchors)
+        apart = np.linalg.norm(places[:, None] - places, axis=-1)
+        np.fill_diagonal(apart, np.inf)
+        one, other = np.unravel_index(np.argmin(apart), apart.shape)
+        least, unit = LEAST_STEPS_APART * self.models.step_length, self.frame.unit
+        if apart[one, other] < least:
+            raise InvalidProblem(
+                f"{problem.names[one]} and {problem.names[other]} are {apart[one, other]:.2g} {unit} apart; "
+                f"anchors need a thousandth of a step between them, {least:.2g} {unit}"
+            )
+
+    def _unsupported(self, problem: Problem) -> IntArray:
+        """Rows of anchors that no recording came near; what can be no coordinates at all is refused."""
+        for row in np.flatnonzero(~self.frame.is_known(problem.anchors)):
+            raise InvalidProblem(
+                f"{problem.names[row]} at {self.frame.show(problem.anchors[row])} is no longitude and "
+                "latitude; the longitude comes first"
+            )
+        return np.flatnonzero(self._margin(problem.anchors) <= -self.tolerance)
+
+    def _margin(self, points: FloatArray) -> FloatArray:
+        return self.models.density.margin(self.frame.to_local(points))
+
+    def _nearest(self, point: FloatArray) -> tuple[FloatArray, float]:
+        """The nearest supported place in the user's coordinates, and how far it is."""
+        support = self.models.support
+        places = support.origin + support.cell * np.argwhere(support.mask)
+        apart = np.linalg.norm(places - self.frame.to_local(point), axis=1)
+        nearest = int(np.argmin(apart))
+        return self.frame.to_user(places[nearest]), float(apart[nearest])
+
+    def _hint(self, point: FloatArray) -> str:
+        """For those who type the latitude first."""
+        turned = point[::-1]
+        if not self.frame.is_degrees or not self.frame.is_known(turned):
+            return ""
+        return "; the longitude comes first" if self._margin(turned[None])[0] > -self.tolerance else ""

@@ -1,0 +1,149 @@
+"""Plans in the formats of maps and tables: GeoJSON, GPX, CSV and a DataFrame, with a time and a speed at
+every point."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+from xml.sax.saxutils import escape
+
+import numpy as np
+
+from chronoforest.errors import InvalidParameter
+from chronoforest.modules import optional
+from chronoforest.types import FloatArray, Plan
+
+if TYPE_CHECKING:
+    from chronoforest.planning.result import PlanResult
+
+DEPARTURE = datetime(1970, 1, 1, tzinfo=UTC)
+"""When tracks start: a plan has durations and no date."""
+
+SPEED_EXTENSION = "http://www.garmin.com/xmlschemas/TrackPointExtension/v2"
+
+
+def geojson(result: PlanResult) -> str:
+    """A FeatureCollection: a line for every route with its `times`, `speeds` and `along`, and a point for
+    every anchor with its time. Places are in the user's coordinates; only degrees are what maps expect."""
+    features = [_line(result, agent, route) for agent, route in enumerate(result.routes)]
+    features += [_point(result, row) for row in range(result.problem.num_anchors)]
+    about = {"preset": result.preset, "variant": result.variant, "seed": int(result.seed)}
+    facts = {"complete": result.complete, "length": result.length, "frame": result.frame.to_dict()}
+    return json.dumps({"type": "FeatureCollection", **about, **facts, "features": features}, allow_nan=False)
+
+
+def gpx(result: PlanResult) -> str:
+    """GPX 1.1: a waypoint for every anchor, a track for every route. Times count from 1970, if there was a
+    clock."""
+    if not result.frame.is_degrees:
+        raise InvalidParameter(
+            "GPX needs longitude and latitude, these recordings are in other coordinates; "
+            "write .geojson, .csv or .json"
+        )
+    lines = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        '<gpx version="1.1" creator="chronoforest" xmlns="http://www.topografix.com/GPX/1/1" '
+        f'xmlns:gpxtpx="{SPEED_EXTENSION}">',
+    ]
+    for name, place in zip(result.problem.names, result.problem.anchors, strict=True):
+        lines.append(f"<wpt {_attributes(place)}><name>{name}</name></wpt>")
+    for agent, route in enumerate(result.routes):
+        name = f"agent {agent + 1}: {' → '.join(route.order)}"
+        lines += [f"<trk><name>{escape(name)}</name><trkseg>", *_track(result, route), "</trkseg></trk>"]
+    return "\n".join([*lines, "</gpx>", ""])
+
+
+def csv_text(result: PlanResult) -> str:
+    """A header and a row for every point of every route."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(_header(result))
+    writer.writerows(_rows(result))
+    return text.getvalue()
+
+
+def dataframe(result: PlanResult) -> Any:
+    """The same as a pandas DataFrame."""
+    pandas = optional("pandas", "geo")
+    return pandas.DataFrame(list(_rows(result)), columns=_header(result))
+
+
+def _header(result: PlanResult) -> list[str]:
+    return ["agent", "point", *result.frame.axes, "along", "time", "speed", "stop"]
+
+
+def _rows(result: PlanResult) -> Iterator[list[Any]]:
+    """agent, point, the two coordinates, along, time, speed, and the name of an anchor that is reached."""
+    for agent, route in enumerate(result.routes):
+        stops = dict(zip(route.stops, route.order, strict=False))
+        times, speeds = _times_and_speeds(route)
+        for row, (x, y) in enumerate(np.round(route.path, result.frame.decimals).tolist()):
+            measures = [round(float(value), 4) for value in (route.along[row], times[row], speeds[row])]
+            yield [agent + 1, row, x, y, *measures, stops.get(row, "")]
+
+
+def _times_and_speeds(route: Plan) -> tuple[FloatArray, FloatArray]:
+    """[T] each; 0 where a plan was saved before it had times."""
+    if len(route.times) == len(route.path):
+        return route.times, route.speeds
+    return np.zeros(len(route.path)), np.zeros(len(route.path))
+
+
+def _line(result: PlanResult, agent: int, route: Plan) -> dict[str, Any]:
+    frame = result.frame
+    times, speeds = _times_and_speeds(route)
+    path = np.round(_unbroken(route.path) if frame.is_degrees else route.path, frame.decimals)
+    return _feature(
+        "LineString",
+        (path if len(path) > 1 else np.repeat(path, 2, axis=0)).tolist(),
+        agent=agent + 1,
+        order=list(route.order),
+        length=route.length,
+        length_unit=frame.unit,
+        duration=route.duration,
+        time_unit=frame.time_unit,
+        times=np.round(times, 3).tolist(),
+        speeds=np.round(speeds, 4).tolist(),
+        along=np.round(route.along, 3).tolist(),
+    )
+
+
+def _point(result: PlanResult, row: int) -> dict[str, Any]:
+    """An anchor, who visits it and when; null where nobody does."""
+    name = result.problem.names[row]
+    visit: dict[str, Any] = {"agent": None, "time": None}
+    for agent, route in enumerate(result.routes):
+        reached = dict(zip(route.order, route.stops, strict=False))
+        if name in reached:
+            visit = {"agent": agent + 1, "time": round(float(_times_and_speeds(route)[0][reached[name]]), 3)}
+    return _feature("Point", result.problem.anchors[row].tolist(), name=name, **visit)
+
+
+def _feature(kind: str, coordinates: Any, **properties: Any) -> dict[str, Any]:
+    geometry = {"type": kind, "coordinates": coordinates}
+    return {"type": "Feature", "geometry": geometry, "properties": properties}
+
+
+def _unbroken(path: FloatArray) -> FloatArray:
+    """Longitudes that run on across the antimeridian, as maps draw them without a line around the globe."""
+    return np.stack([np.unwrap(path[:, 0], period=360.0), path[:, 1]], axis=1)
+
+
+def _track(result: PlanResult, route: Plan) -> Iterator[str]:
+    times, speeds = _times_and_speeds(route)
+    for place, time, speed in zip(route.path, times.tolist(), speeds.tolist(), strict=True):
+        stamp = (DEPARTURE + timedelta(seconds=time)).isoformat(timespec="milliseconds")
+        told = f"<time>{stamp.replace('+00:00', 'Z')}</time>" if result.frame.has_clock else ""
+        pace = f"<gpxtpx:speed>{speed:.3f}</gpxtpx:speed>" if result.frame.has_clock else ""
+        extension = f"<gpxtpx:TrackPointExtension>{pace}</gpxtpx:TrackPointExtension>"
+        yield f"<trkpt {_attributes(place)}>{told}<extensions>{extension}</extensions></trkpt>"
+
+
+def _attributes(place: FloatArray) -> str:
+    """Latitude and longitude as GPX has them, the longitude within −180 and 180."""
+    longitude = (float(place[0]) + 180.0) % 360.0 - 180.0
+    return f'lat="{float(place[1]):.8f}" lon="{longitude:.8f}"'

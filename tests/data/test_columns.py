@@ -1,0 +1,87 @@
+"""Columns are found by the names that people give them; interleaved bodies are noticed."""
+
+import numpy as np
+import pytest
+
+from chronoforest.data.columns import Columns, interleaved
+from chronoforest.data.tables import Table
+from chronoforest.errors import BadDataset
+
+
+def table(*names, num_rows=12, **columns):
+    cells = {name: np.arange(num_rows, dtype=float) for name in names}
+    ids = {
+        name: np.repeat(np.arange(num_rows // 4), 4)
+        for name in names
+        if "id" in name.lower() or name == "MMSI"
+    }
+    return Table("t.csv", {**cells, **ids, **columns})
+
+
+@pytest.mark.parametrize(
+    ("names", "coordinates", "episode", "time"),
+    [
+        (("MMSI", "BaseDateTime", "LAT", "LON", "SOG"), ("LON", "LAT"), ("MMSI",), "BaseDateTime"),
+        (("track_id", "Latitude", "lng", "TimeStamp"), ("lng", "Latitude"), ("track_id",), "TimeStamp"),
+        (("Trip ID", "t", "X", "Y"), ("X", "Y"), ("Trip ID",), "t"),
+        (("vehicle", "trip_id", "when", "east", "north"), ("east", "north"), ("trip_id",), "when"),
+        (("bus_id", "trip_id", "when", "east", "north"), ("east", "north"), ("bus_id", "trip_id"), "when"),
+        (("location-long", "location-lat", "timestamp"), ("location-long", "location-lat"), (), "timestamp"),
+        (("x", "y", "gps_longitude", "gps_latitude"), ("gps_longitude", "gps_latitude"), (), None),
+        (("observations.0", "observations.1", "step"), ("observations.0", "observations.1"), (), None),
+    ],
+)  # fmt: skip
+def test_common_names_are_found_in_any_case(names, coordinates, episode, time):
+    found = Columns().found_in(table(*names))
+    assert (found.coordinates, found.ids, found.time) == (coordinates, episode, time)
+
+
+def test_numbers_of_pictures_are_an_order_and_no_clock():
+    found = Columns().found_in(table("trackId", "frame", "xCenter", "yCenter"))
+    assert (found.time, found.has_clock) == ("frame", False)
+    assert Columns().found_in(table("x", "y", "t")).has_clock
+
+
+def test_what_is_told_is_taken_and_latitude_first_is_turned_round():
+    found = Columns(coordinates=("lat", "lon"), episode="ship", time="u").found_in(
+        table("lat", "lon", "id", "u")
+    )
+    assert found.coordinates == ("lon", "lat")
+    assert (found.ids, found.time) == (("ship",), "u")
+    assert found.are_degrees
+
+
+def test_a_number_for_every_row_tells_no_recordings_apart():
+    assert Columns().found_in(table("x", "y", id=np.arange(12))).ids == ()
+
+
+def test_without_names_like_coordinates_the_error_lists_what_there_is():
+    with pytest.raises(BadDataset, match="name two with --coordinates; there are: a, b"):
+        Columns().found_in(table("a", "b"))
+
+
+def bodies(num_bodies=5, num_rows=40):
+    """Rows of bodies that move side by side, in the order of time."""
+    step, body = np.divmod(np.arange(num_bodies * num_rows), num_bodies)
+    return np.stack([step * 1.0, body * 100.0], axis=1), body, step.astype(float)
+
+
+def test_interleaved_bodies_are_refused_with_the_column_that_tells_them_apart():
+    places, body, time = bodies()
+    rows = {"x": places[:, 0], "y": places[:, 1], "time": time, "plate": body + 17, "speed": np.sin(time)}
+    with pytest.raises(
+        BadDataset, match=r"several bodies seem to be interleaved.*'plate' does: --episode plate"
+    ):
+        interleaved(Table("t.csv", rows), Columns(("x", "y"), time="time"), places, time)
+
+
+def test_interleaved_bodies_without_such_a_column_are_told():
+    places, _, _ = bodies()
+    rows = {"x": places[:, 0], "y": places[:, 1]}
+    assert "interleaved" in interleaved(Table("t.csv", rows), Columns(("x", "y")), places, None)
+
+
+def test_a_single_body_is_left_alone():
+    places = np.stack([np.arange(90.0), np.sin(np.arange(90.0))], axis=1)
+    rows = {"x": places[:, 0], "y": places[:, 1], "part": np.repeat([1, 2, 3], 30)}
+    assert interleaved(Table("t.csv", rows), Columns(("x", "y")), places, None) == ""

@@ -1,0 +1,162 @@
+"""Three hundred malformed GPX, GeoJSON, CSV and Parquet files, and some KML: imported soundly or refused in
+one sentence that names the file."""
+
+import importlib
+import io
+import json
+import struct
+
+import numpy as np
+import pytest
+from damage import cases, damaged_bytes, mutated, places
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chronoforest.data.columns import Columns
+from chronoforest.data.imports import ImportParams, import_files
+from chronoforest.errors import ChronoForestError
+
+NUM_ROWS = 30
+LON = 11.3 + 1e-4 * np.arange(NUM_ROWS)
+LAT = 47.2 + 1e-4 * np.sin(np.arange(NUM_ROWS))
+TIMES = [f"2026-05-01T08:{k // 60:02d}:{k % 60:02d}Z" for k in range(NUM_ROWS)]
+
+POINTS = [
+    f'<trkpt lat="{y:.6f}" lon="{x:.6f}"><ele>8</ele><time>{t}</time></trkpt>'
+    for x, y, t in zip(LON, LAT, TIMES, strict=True)
+]
+GPX = f'<gpx version="1.1"><trk><trkseg>{"".join(POINTS)}</trkseg></trk></gpx>'
+WHENS, COORDS = (
+    "".join(f"<{tag}>{value}</{tag}>" for value in values)
+    for tag, values in (("when", TIMES), ("gx:coord", [f"{x} {y} 0" for x, y in zip(LON, LAT, strict=True)]))
+)
+KML = f'<kml xmlns:gx="g"><Placemark><gx:Track>{WHENS}{COORDS}</gx:Track></Placemark></kml>'
+COORDINATES = np.stack([LON, LAT], axis=1).tolist()
+LINE = {
+    "type": "Feature",
+    "geometry": {"type": "LineString", "coordinates": COORDINATES},
+    "properties": {"coordTimes": TIMES, "name": "a"},
+}
+GEOJSON = {"type": "FeatureCollection", "features": [LINE, LINE]}
+HEADER = "MMSI,BaseDateTime,LAT,LON\n"
+CSV = HEADER + "\n".join(f"7,{t},{y},{x}" for x, y, t in zip(LON, LAT, TIMES, strict=True))
+
+ODD_TEXTS = [
+    *(
+        "",
+        "nan",
+        "1e400",
+        "-inf",
+        "x",
+        "&b;",
+        "<a>",
+        "</trkseg>",
+        "<!DOCTYPE gpx>",
+        "<!ENTITY a 'b'>",
+        "\x00",
+    ),
+    *('lat="999"', 'lon=""', "<time>noon</time>", ",,,", '"', "9" * 400, "١", "\n", "é"),
+]
+
+
+@st.composite
+def damaged_text(draw, text):
+    """A text with some pieces replaced, cut or doubled, sometimes with broken bytes."""
+    for _ in range(draw(st.integers(1, 4))):
+        first = draw(st.integers(0, len(text)))
+        last = min(len(text), first + draw(st.integers(0, 40)))
+        text = text[:first] + draw(st.sampled_from([*ODD_TEXTS, text[first:last] * 2])) + text[last:]
+    content = text.encode()
+    return draw(damaged_bytes(content)) if content and draw(st.booleans()) else content
+
+
+def wkb(*line):
+    return struct.pack("<BII", 1, 2, len(line)) + b"".join(struct.pack("<2d", *place) for place in line)
+
+
+def parquet(geo=None, **columns):
+    """A Parquet file of some columns; geo: the metadata of GeoParquet."""
+    pyarrow = importlib.import_module("pyarrow")
+    table = pyarrow.table(columns)
+    if geo is not None:
+        table = table.replace_schema_metadata({"geo": geo})
+    file = io.BytesIO()
+    importlib.import_module("pyarrow.parquet").write_table(table, file)
+    return file.getvalue()
+
+
+ABOUT = {"primary_column": "geometry", "columns": {"geometry": {"encoding": "WKB", "crs": None}}}
+
+
+def parquets():
+    """Damaged bytes, damaged geometry, damaged metadata, and columns of odd types."""
+    pytest.importorskip("pyarrow")
+    whole = parquet(json.dumps(ABOUT), geometry=[wkb(*COORDINATES)] * 2)
+    geometry = damaged_bytes(wkb(*COORDINATES)).map(lambda g: parquet(json.dumps(ABOUT), geometry=[g]))
+    about = mutated(ABOUT, list(places(ABOUT))).map(
+        lambda geo: parquet(json.dumps(geo), geometry=[wkb(*COORDINATES)])
+    )
+    cells = [LON, TIMES, [None] * NUM_ROWS, [[1.0, 2.0]] * NUM_ROWS, [True] * NUM_ROWS, [{"a": 1}] * NUM_ROWS]
+    columns = st.tuples(*[st.sampled_from(cells)] * 3)
+    odd = columns.map(lambda chosen: parquet(**dict(zip(("x", "y", "time"), chosen, strict=True))))
+    return st.one_of(damaged_bytes(whole), geometry, about, odd)
+
+
+def ends_in_a_sentence(folder, name, content):
+    """Import a file; whatever is wrong with it is one line that names it."""
+    path = folder / name
+    path.write_bytes(content)
+    try:
+        episodes = import_files([path], Columns(), ImportParams()).episodes
+    except ChronoForestError as error:
+        sentence = str(error)
+    else:
+        assert np.isfinite(episodes.observations).all()
+        sentence = f"{path} holds {episodes.frame.summary()}"
+    assert str(path) in sentence
+    assert "\n" not in sentence
+    assert len(sentence) < 700
+
+
+@cases(75)
+@given(damaged_text(GPX))
+def test_malformed_gpx(tmp_path_factory, content):
+    ends_in_a_sentence(tmp_path_factory.getbasetemp(), "odd.gpx", content)
+
+
+@cases(75)
+@given(st.one_of(damaged_text(json.dumps(GEOJSON)), mutated(GEOJSON, list(places(GEOJSON))).map(json.dumps)))
+def test_malformed_geojson(tmp_path_factory, content):
+    content = content.encode() if isinstance(content, str) else content
+    ends_in_a_sentence(tmp_path_factory.getbasetemp(), "odd.geojson", content)
+
+
+@cases(75)
+@given(damaged_text(CSV))
+def test_malformed_csv(tmp_path_factory, content):
+    ends_in_a_sentence(tmp_path_factory.getbasetemp(), "odd.csv", content)
+
+
+@cases(75)
+@given(st.data())
+def test_malformed_parquet(tmp_path_factory, data):
+    ends_in_a_sentence(tmp_path_factory.getbasetemp(), "odd.parquet", data.draw(parquets()))
+
+
+@cases(40)
+@given(damaged_text(KML))
+def test_malformed_kml(tmp_path_factory, content):
+    ends_in_a_sentence(tmp_path_factory.getbasetemp(), "odd.kml", content)
+
+
+@pytest.mark.parametrize("name", ["whole.gpx", "whole.geojson", "whole.csv", "whole.kml", "whole.parquet"])
+def test_the_unharmed_files_are_imported_alike(tmp_path, name):
+    whole = {".gpx": GPX, ".geojson": json.dumps(GEOJSON), ".csv": CSV, ".kml": KML}
+    path = tmp_path / name
+    content = whole.get(path.suffix) or parquet(json.dumps(ABOUT), geometry=[wkb(*COORDINATES)] * 2)
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    episodes = import_files([path], Columns(), ImportParams()).episodes
+    assert episodes.frame.is_degrees
+    assert episodes.frame.has_clock == (path.suffix != ".parquet")
+    places = episodes.frame.to_user(episodes.xy[0].astype(float))
+    np.testing.assert_allclose(places, np.array(COORDINATES)[: len(places)], atol=1e-6)

@@ -1,0 +1,58 @@
+"""Anchors where nothing was recorded are refused, or moved with notice, in the user's coordinates."""
+
+import numpy as np
+import pytest
+from fakes import BLOCK, FakeModels, SquareDensity
+
+from chronoforest.data.frames import Frame
+from chronoforest.errors import InvalidProblem
+from chronoforest.planning.planner import Planner
+from chronoforest.planning.variants import PlannerParams
+from chronoforest.types import Problem
+
+BERLIN = Frame("degrees", (13.4, 52.5))
+INSIDE = (10.0, 11.0)
+
+
+def planner(frame):
+    return Planner(FakeModels(density=SquareDensity(BLOCK)), PlannerParams(), "fake", frame)
+
+
+def problem(frame, waypoint=INSIDE):
+    places = Problem([[3.0, 10.0]], [[17.0, 10.0]], [waypoint])
+    return places.moved(frame.to_user)
+
+
+def test_the_nearest_place_is_named_in_degrees():
+    with pytest.raises(InvalidProblem) as error:
+        planner(BERLIN).check(problem(BERLIN))
+    place = BERLIN.show_local(np.array(INSIDE))
+    assert str(error.value).startswith(
+        f"W1 at {place} lies outside the data's support; the nearest supported"
+    )
+    assert " m away" in str(error.value)
+
+
+@pytest.mark.parametrize("frame", [Frame(), BERLIN, Frame("plain", (446e3, 4636e3))])
+def test_snapping_moves_what_must_be_moved_and_says_so(frame):
+    asked = problem(frame)
+    moved, notices = planner(frame).snapped(asked)
+    assert len(notices) == 1
+    assert notices[0].startswith(
+        f"W1 moved from {frame.show(asked.waypoints[0])} to {frame.show(moved.waypoints[0])}"
+    )
+    assert moved.starts.tolist() == asked.starts.tolist()
+    assert planner(frame).plan(moved).complete
+
+
+def test_snapping_leaves_a_sound_problem_alone():
+    sound = problem(BERLIN, (10.0, 16.0))
+    assert planner(BERLIN).snapped(sound) == (sound, ())
+
+
+def test_latitude_first_is_recognised():
+    turned = problem(BERLIN, (10.0, 16.0)).moved(lambda points: points[:, ::-1])
+    with pytest.raises(InvalidProblem, match="the longitude comes first"):
+        planner(BERLIN).check(turned)
+    with pytest.raises(InvalidProblem, match="is no longitude and latitude"):
+        planner(BERLIN).check(Problem([[13.4, 152.5]], [[13.4, 52.5]]))

@@ -1,0 +1,152 @@
+"""Plans in the formats of maps and tables, in the coordinates of whoever asked."""
+
+import csv
+import io
+import json
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+from fakes import BLOCK, FakeModels, SquareDensity, make_planner, scattered_problem
+
+from chronoforest.data.frames import Frame
+from chronoforest.data.geofiles import parse_xml
+from chronoforest.errors import InvalidParameter
+from chronoforest.planning.planner import MaxRounds, Planner
+from chronoforest.planning.result import load_result
+from chronoforest.planning.variants import PlannerParams
+
+BERLIN = Frame("degrees", (13.4, 52.5), 2.0)
+PLACE = scattered_problem(2, 3, BLOCK)
+
+
+@cache
+def planned(frame):
+    """The same plan for people who count from different places."""
+    planner = Planner(FakeModels(density=SquareDensity(BLOCK)), PlannerParams(), "fake", frame)
+    return planner.plan(PLACE.moved(frame.to_user), seed=3)
+
+
+@pytest.mark.parametrize(
+    "frame", [BERLIN, Frame("degrees", (179.9999, -17.0)), Frame("plain", (446e3, 4636e3))]
+)
+def test_a_plan_is_the_same_in_anyones_coordinates(frame):
+    result, plain = planned(frame), planned(Frame())
+    assert result.problem.anchors.tolist() == PLACE.moved(frame.to_user).anchors.tolist()
+    for one, other in zip(result.routes, plain.routes, strict=True):
+        np.testing.assert_allclose(frame.to_local(one.path), other.path, atol=0.01)
+        assert one.length == pytest.approx(other.length, rel=1e-4)
+
+
+def test_a_hundred_kilometres_come_back_to_half_a_metre(tmp_path):
+    """The round trip of a line of a hundred kilometres: degrees, plan, GeoJSON, degrees."""
+    frame, result = BERLIN, planned(BERLIN)
+    local = np.stack([np.linspace(-5e4, 5e4, 1000), 3e4 * np.sin(np.linspace(0, 9, 1000))], axis=1)
+    route = replace(result.routes[0], path=frame.to_user(local), along=np.zeros(0), times=np.zeros(1000))
+    long = replace(result, routes=(route, *result.routes[1:]))
+    written = json.loads(long.to_geojson())["features"][0]["geometry"]["coordinates"]
+    assert np.linalg.norm(frame.to_local(np.array(written)) - local, axis=1).max() < 0.5
+
+
+def test_times_rise_from_stop_to_stop_and_speeds_follow():
+    for frame in (Frame(), BERLIN):
+        for route in planned(frame).routes:
+            assert len(route.times) == len(route.path) == len(route.speeds) == len(route.along)
+            assert (np.diff(route.times) > 0).all()
+            assert route.times[0] == 0.0
+            expected = sum(leg.cost for leg in route.legs) * (frame.step_seconds or 1.0)
+            assert route.duration == pytest.approx(expected)
+            assert route.speeds.min() > 0
+    steps, seconds = planned(Frame()).routes[0].times, planned(BERLIN).routes[0].times
+    np.testing.assert_allclose(seconds, 2.0 * steps, rtol=1e-3)
+
+
+def test_an_incomplete_plan_has_times_as_far_as_it_goes():
+    result = make_planner(BLOCK).plan(PLACE, seed=3, stop=MaxRounds(1), variant="online")
+    assert not result.complete
+    for route in result.routes:
+        assert len(route.times) == len(route.path)
+        assert np.isfinite(route.times).all()
+
+
+def test_a_saved_plan_keeps_frame_and_times(tmp_path):
+    result = planned(BERLIN)
+    result.save(tmp_path / "plan.json")
+    again = load_result(tmp_path / "plan.json")
+    assert again.frame == BERLIN
+    for one, other in zip(again.routes, result.routes, strict=True):
+        np.testing.assert_allclose(one.times, other.times, atol=1e-4)
+        assert one.length == pytest.approx(other.length, abs=0.05)
+    assert again.length == pytest.approx(result.length, rel=1e-3)
+
+
+def test_geojson_has_a_line_for_every_route_and_a_point_for_every_anchor():
+    values = json.loads(planned(BERLIN).to_geojson())
+    kinds = [feature["geometry"]["type"] for feature in values["features"]]
+    assert kinds == ["LineString"] * 2 + ["Point"] * 7
+    line = values["features"][0]
+    assert (
+        len(line["properties"]["times"])
+        == len(line["properties"]["speeds"])
+        == len(line["geometry"]["coordinates"])
+    )
+    assert (line["properties"]["length_unit"], line["properties"]["time_unit"]) == ("m", "s")
+    visits = {point["properties"]["name"]: point["properties"]["agent"] for point in values["features"][2:]}
+    assert set(visits) == set(PLACE.names)
+    assert (visits["S1"], visits["G2"]) == (1, 2)
+
+
+def test_a_line_across_the_antimeridian_does_not_run_around_the_globe():
+    values = json.loads(planned(Frame("degrees", (179.9999, -17.0))).to_geojson())
+    longitudes = np.concatenate(
+        [np.array(f["geometry"]["coordinates"])[:, 0] for f in values["features"][:2]]
+    )
+    assert np.ptp(longitudes) < 1.0
+    assert longitudes.max() > 180.0
+
+
+def test_gpx_has_tracks_with_times_and_speeds():
+    root = parse_xml(planned(BERLIN).to_gpx().encode())
+    assert [point.findtext("name") for point in root.iter("wpt")] == list(PLACE.names)
+    tracks = list(root.iter("trkseg"))
+    assert [len(track) for track in tracks] == [len(route.path) for route in planned(BERLIN).routes]
+    first = next(root.iter("trkpt"))
+    assert first.findtext("time") == "1970-01-01T00:00:00.000Z"
+    assert float(first.attrib["lon"]) == pytest.approx(planned(BERLIN).routes[0].path[0, 0])
+    speeds = [float(speed.text) for speed in root.iter("speed")]
+    np.testing.assert_allclose(speeds[: len(tracks[0])], planned(BERLIN).routes[0].speeds, atol=1e-3)
+
+
+def test_gpx_is_refused_where_places_are_no_degrees(tmp_path):
+    with pytest.raises(
+        InvalidParameter, match=r"GPX needs longitude and latitude.*\.geojson, \.csv or \.json"
+    ):
+        planned(Frame()).save(tmp_path / "plan.gpx")
+    assert not (tmp_path / "plan.gpx").exists()
+
+
+def test_csv_and_dataframe_have_a_row_for_every_point():
+    result = planned(BERLIN)
+    header, *rows = csv.reader(io.StringIO(result.to_csv()))
+    assert header == ["agent", "point", "longitude", "latitude", "along", "time", "speed", "stop"]
+    assert len(rows) == sum(len(route.path) for route in result.routes)
+    assert [row[7] for row in rows if row[7]] == [name for route in result.routes for name in route.order]
+    pandas = pytest.importorskip("pandas")
+    frame = result.to_dataframe()
+    assert isinstance(frame, pandas.DataFrame)
+    assert frame["time"].max() == pytest.approx(max(route.duration for route in result.routes), abs=1e-3)
+
+
+@pytest.mark.parametrize(("name", "start"), [("a.geojson", "{"), ("a.csv", "agent"), ("a.json", '{"format"')])
+def test_a_plan_is_saved_by_the_files_ending(tmp_path, name, start):
+    planned(Frame()).save(tmp_path / name)
+    assert (tmp_path / name).read_text().startswith(start)
+
+
+def test_the_picture_and_the_summary_speak_of_metres_and_seconds(tmp_path):
+    result = planned(BERLIN)
+    assert " m, " in result.summary()
+    assert " s\n" in result.summary()
+    result.plot(tmp_path / "plan.png")
+    assert (tmp_path / "plan.png").read_bytes().startswith(b"\x89PNG")
