@@ -7,7 +7,8 @@ from typing import Literal
 
 from benchmarks.worlds import strait
 from benchmarks.worlds.city import ORIGIN, write_trips
-from chronoforest.data.imports import Columns, ImportParams, import_files, save_episodes
+from chronoforest.data.columns import Columns
+from chronoforest.data.imports import ImportParams, import_files, save_episodes
 
 CITY = ImportParams(max_gap=40.0, length=120, origin=ORIGIN)
 """How trips are cut: 40 seconds without a fix end one."""
