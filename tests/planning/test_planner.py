@@ -72,7 +72,8 @@ def same_paths(first, second):
 
 either_way = pytest.mark.parametrize("variant", [DEFAULT_VARIANT, "online"])
 each_plan = pytest.mark.parametrize(
-    ("variant", "world", "size"), [(v, w, s) for v in (DEFAULT_VARIANT, "online") for w in WORLDS for s in SIZES]
+    ("variant", "world", "size"),
+    [(v, w, s) for v in (DEFAULT_VARIANT, "online") for w in WORLDS for s in SIZES],
 )
 
 

@@ -3,7 +3,7 @@ import socket
 
 import pytest
 from fakes import make_planner
-from viewer_service import PROBLEM, SlowPlanner, running
+from viewer_service import LONG, PROBLEM, SlowPlanner, running
 
 from chronoforest.errors import CannotListen
 from chronoforest.names import DEFAULT_VARIANT
@@ -210,7 +210,7 @@ def test_unknown_plans_and_pages_are_sentences(service):
 
 def test_a_session_plans_once_at_a_time_and_the_queue_is_bounded(slow):
     def submit(session):
-        return slow.ask("POST", "/api/plan", {**PROBLEM, "session": session})
+        return slow.ask("POST", "/api/plan", {**LONG, "session": session})
 
     assert submit("a")[0] == 202
     status, answer = submit("a")
@@ -221,16 +221,16 @@ def test_a_session_plans_once_at_a_time_and_the_queue_is_bounded(slow):
 
 
 def test_a_cancelled_plan_is_over_at_once_and_the_next_may_start(slow):
-    _, accepted = slow.ask("POST", "/api/plan", PROBLEM)
+    _, accepted = slow.ask("POST", "/api/plan", LONG)
     job = slow.jobs.get(accepted["id"])
     assert slow.ask("DELETE", f"/api/plans/{accepted['id']}")[0] == 204
     assert job.state == "cancelled"
     assert [kind for _, kind, _ in slow.events(accepted["events"])][-1] == "cancelled"
-    assert slow.ask("POST", "/api/plan", PROBLEM)[0] == 202
+    assert slow.ask("POST", "/api/plan", LONG)[0] == 202
 
 
 def test_a_plan_whose_reader_leaves_is_cancelled_and_freed(slow):
-    _, accepted = slow.ask("POST", "/api/plan", PROBLEM)
+    _, accepted = slow.ask("POST", "/api/plan", LONG)
     job = slow.jobs.get(accepted["id"])
     connection, answer = slow.open_events(accepted["events"])
     assert answer.readline().startswith(b"id: 0")
@@ -242,9 +242,7 @@ def test_a_plan_whose_reader_leaves_is_cancelled_and_freed(slow):
 
 
 def test_a_plan_that_nobody_ever_reads_is_cancelled(slow):
-    _, accepted = slow.ask(
-        "POST", "/api/plan", {**PROBLEM, "waypoints": [[3, 17], [17, 3], [10, 10], [3, 10]]}
-    )
+    _, accepted = slow.ask("POST", "/api/plan", LONG)
     job = slow.jobs.get(accepted["id"])
     assert slow.settle(lambda: job.state == "cancelled")
 
