@@ -15,7 +15,7 @@ PROBLEM = Problem([[1.0, 1.0]], [[19.0, 19.0]], [[1.0, 19.0]])
 @pytest.fixture(scope="module")
 def growth():
     watched = Growth()
-    make_planner().plan(PROBLEM, memory=watched, on_round=watched.on_round)
+    make_planner().plan(PROBLEM, memory=watched, on_round=watched.on_round, variant="online")
     return watched
 
 
