@@ -1,4 +1,4 @@
-"""An animation of the rounds of one plan: trees grow, meet, and the route changes.
+"""An animation of the rounds of one plan of the variant `online`: trees grow, meet, and the route changes.
 
     python examples/rounds.py [FILE]
 
@@ -52,7 +52,7 @@ def main(path: Path) -> None:
     """Plan, print the rounds, write the animation."""
     snapshots: list[Snapshot] = []
     planner = cf.load_planner(PRESET)
-    result = planner.plan(PROBLEM, seed=0, on_snapshot=snapshots.append)
+    result = planner.plan(PROBLEM, seed=0, on_snapshot=snapshots.append, variant="online")
     for snapshot in snapshots:
         print(caption(snapshot))
     print(result.summary())

@@ -12,6 +12,7 @@ from chronoforest.bench.references import geodesic_matrix, geodesics
 from chronoforest.envs.mazes import Maze
 from chronoforest.envs.tasks import world
 from chronoforest.errors import UnknownVariant
+from chronoforest.names import DEFAULT_VARIANT
 from chronoforest.planning.result import PlanResult
 from chronoforest.presets.named import get_preset
 from chronoforest.routing.solver import solve_exact
@@ -28,6 +29,7 @@ from chronoforest.types import (
 )
 
 CLEARANCE = 1.0
+VARIANTS = (DEFAULT_VARIANT, "online", "temporal-fixed", "graph-fixed")
 
 
 class StraightTracker:
@@ -70,12 +72,12 @@ class FakePlanner:
         stop=None,
         on_round=None,
         on_snapshot=None,
-        variant="online",
+        variant=DEFAULT_VARIANT,
         order=None,
         memory=None,
     ) -> PlanResult:
-        if variant not in ("online", "temporal-fixed", "graph-fixed"):
-            raise UnknownVariant(variant, choices=("online", "temporal-fixed", "graph-fixed"))
+        if variant not in VARIANTS:
+            raise UnknownVariant(variant, choices=VARIANTS)
         self.asked.append((problem, seed, variant, order, memory))
         maze = world(self.name).maze
         codes = self.models.distance.encode(problem.anchors)

@@ -18,7 +18,7 @@ PROBLEM = Problem([[2.0, 2.0]], [[18.0, 18.0]], [[2.0, 18.0], [18.0, 2.0]])
 @pytest.fixture(scope="module")
 def search():
     snapshots = []
-    result = make_planner().plan(PROBLEM, on_snapshot=snapshots.append)
+    result = make_planner().plan(PROBLEM, on_snapshot=snapshots.append, variant="online")
     return result, moments.record_search(snapshots, result), len(snapshots)
 
 

@@ -14,8 +14,9 @@ PROBLEM = Problem([[1.0, 1.0]], [[19.0, 19.0]], [[1.0, 19.0]])
 
 @pytest.fixture(scope="module")
 def growth():
+    """Of trees that use the straight clock as it is, not sums of the roadmap's hops."""
     watched = Growth()
-    make_planner().plan(PROBLEM, memory=watched, on_round=watched.on_round)
+    make_planner().plan(PROBLEM, memory=watched, on_round=watched.on_round, variant="learned-distance")
     return watched
 
 

@@ -8,6 +8,7 @@ from fakes import BLOCK, scattered_problem
 from peer_cases import make_peer
 
 from chronoforest.errors import InvalidParameter, InvalidProblem, UnknownVariant
+from chronoforest.names import DEFAULT_VARIANT
 from chronoforest.peers.registry import PAPER_PEERS, PEERS
 from chronoforest.planning.planner import MaxRounds
 from chronoforest.planning.result import load_result
@@ -84,6 +85,13 @@ def test_an_order_may_be_given(name):
 
 
 @every_peer
+def test_a_peer_does_the_same_where_another_planner_would_grow_trees(name):
+    peer = make_peer(name)
+    plain, asked = peer.plan(CORNERS, seed=4), peer.plan(CORNERS, seed=4, variant="online")
+    np.testing.assert_array_equal(plain.routes[0].path, asked.routes[0].path)
+
+
+@every_peer
 def test_the_order_is_the_shortest_in_an_open_square(name):
     problem = Problem([[3.0, 3.0]], [[17.0, 3.0]], [[12.0, 3.0], [6.0, 3.0]])
     assert make_peer(name).plan(problem).routes[0].order == ["S1", "W2", "W1", "G1"]
@@ -115,7 +123,7 @@ def test_bad_input_is_refused_in_a_sentence(name):
         peer.plan(Problem([[3.0, 3.0]], [[40.0, 3.0]]))
     with pytest.raises(InvalidParameter, match="seed must be a whole number of 0 or more, got -1"):
         peer.plan(CORNERS, seed=-1)
-    with pytest.raises(UnknownVariant, match=r"unknown variant 'single'; available: online$"):
+    with pytest.raises(UnknownVariant, match=f"unknown variant 'single'; available: {DEFAULT_VARIANT}$"):
         peer.plan(CORNERS, variant="single")
     with pytest.raises(InvalidProblem):
         peer.plan(CORNERS, order=[["S1", "G1"]])

@@ -14,9 +14,9 @@ from chronoforest.report import drawing
 
 @cache
 def made(is_complete):
-    """A plan for two agents, or the same stopped after one round."""
+    """A plan for two agents that is found with trees, or the same stopped after one round."""
     stop = None if is_complete else MaxRounds(1)
-    return make_planner(BLOCK).plan(scattered_problem(2, 3, BLOCK), seed=3, stop=stop)
+    return make_planner(BLOCK).plan(scattered_problem(2, 3, BLOCK), seed=3, stop=stop, variant="online")
 
 
 @pytest.fixture
@@ -47,6 +47,17 @@ def test_a_saved_plan_loads_back(is_complete, path):
     np.testing.assert_array_equal(again.support.mask, result.support.mask)
     assert again.support.extent == result.support.extent
     assert [tree.anchor for tree in again.trees] == [tree.anchor for tree in result.trees]
+
+
+@pytest.mark.parametrize(("stop", "evidence"), [(None, "verified"), (MaxRounds(1), "proposed")])
+def test_a_plan_over_the_roadmap_loads_back_with_what_speaks_for_its_legs(stop, evidence, path):
+    result = make_planner(BLOCK).plan(scattered_problem(2, 3, BLOCK), seed=3, stop=stop)
+    result.save(path)
+    again = load_result(path)
+    assert {leg.evidence for route in again.routes for leg in route.legs} == {evidence}
+    assert [route.legs for route in again.routes] == [route.legs for route in result.routes]
+    assert [tree.segments.shape for tree in again.trees] == [tree.segments.shape for tree in result.trees]
+    assert (again.variant, again.summary()) == (result.variant, result.summary())
 
 
 @either
@@ -170,7 +181,7 @@ def test_a_plan_is_drawn_as_a_png(is_complete, tmp_path):
 
 
 def test_a_loaded_plan_can_be_drawn_too(path, tmp_path):
-    make_planner().plan(scattered_problem(1, 0), stop=MaxRounds(0)).save(path)
+    make_planner().plan(scattered_problem(1, 0), stop=MaxRounds(0), variant="online").save(path)
     load_result(path).plot(tmp_path / "plan.png")
     assert (tmp_path / "plan.png").stat().st_size > 0
 

@@ -97,7 +97,7 @@ def test_every_weight_file_is_read_once(monkeypatch):
     read, seen = checkpoint.read, []
     monkeypatch.setattr(checkpoint, "read", lambda path, kind: (seen.append(path.stem), read(path, kind))[1])
     load_planner(GIANT)
-    assert sorted(seen) == ["denoiser", "density", "distance", "student", "tracker"]
+    assert sorted(seen) == ["denoiser", "density", "distance", "roadmap", "student", "tracker"]
 
 
 def test_a_folder_without_weights_says_what_writes_them(tmp_path):

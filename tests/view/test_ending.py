@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from viewer_service import PROBLEM
+from viewer_service import LONG
 
 TESTS = Path(__file__).parents[1]
 HALF_A_REQUEST = b"GET / HTTP/1.1\r\nHost: 127.0.0.1"
@@ -42,7 +42,7 @@ class Viewer:
     def open_stream(self, session):
         """A plan that takes a while, and the stream of its events, of which the first has come."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
-        body = json.dumps({**PROBLEM, "session": session})
+        body = json.dumps({**LONG, "session": session})
         connection.request("POST", "/api/plan", body, {"Content-Type": "application/json"})
         accepted = json.load(connection.getresponse())
         connection.request("GET", accepted["events"])

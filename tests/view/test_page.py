@@ -15,6 +15,7 @@ from selenium.webdriver.support.ui import Select
 from viewer_page import Page
 from viewer_service import SlowPlanner, running
 
+from chronoforest.names import DEFAULT_VARIANT
 from chronoforest.planning.result import load_result
 from chronoforest.view.jobs import JobLimits
 
@@ -73,6 +74,14 @@ def page(chromium, service):
     page.open()
     yield page
     assert page.severe() == []
+
+
+def begin_trees(page):
+    """Plan with trees and pauses, which takes many rounds; the first of them has come."""
+    Select(page["mode"]).select_by_value("fast")
+    Select(page["variant"]).select_by_value("online")
+    page.click("plan")
+    page.until("return viewer.first.rounds.length >= 1")
 
 
 def near(place, other, tolerance=0.3):
@@ -142,9 +151,7 @@ def test_counts_and_places_can_be_typed(page):
 
 
 def test_a_plan_is_streamed_scrubbed_and_replayed(page):
-    Select(page["mode"]).select_by_value("fast")
-    page.click("plan")
-    page.until("return viewer.first.rounds.length >= 1")
+    begin_trees(page)
     assert not page.js("return viewer.first.isOver")
     assert "planning" in page.text("status")
     page.until("return viewer.first.isOver")
@@ -161,12 +168,49 @@ def test_a_plan_is_streamed_scrubbed_and_replayed(page):
     page.until("return viewer.isLive")
 
 
-def test_a_round_shows_its_legs_and_its_matrix(page):
+def test_plans_are_proposed_at_once_and_then_verified(page):
+    assert Select(page["variant"]).first_selected_option.text == DEFAULT_VARIANT
+    Select(page["mode"]).select_by_value("fast")
+    page.click("plan")
+    assert page.until("return viewer.first.rounds.length === 1 && viewer.first.state") == "running"
+    page.until("return viewer.first.isOver")
+    assert page.js("return viewer.first.outset") is None
+    legs = page.js("return viewer.first.legs(viewer.first.rounds[0])")
+    assert all(leg["path"] for leg in legs)
+    assert page.text("n-legs") == f"{len(legs)}/{len(legs)}"
+    assert not page.browser.find_elements(By.CSS_SELECTOR, ".leg.proposed, .leg.unmet")
+    assert "proposed" not in page.text("outcome")
+
+
+def test_legs_that_nobody_has_verified_are_told(page):
+    Select(page["budget-unit"]).select_by_visible_text("rounds")
+    page.js("arguments[0].value = 1; arguments[0].disabled = false", page["budget-amount"])
+    page.plan()
+    count = len(page.browser.find_elements(By.CSS_SELECTOR, ".leg"))
+    assert count == len(page.browser.find_elements(By.CSS_SELECTOR, ".leg.proposed")) > 1
+    assert page.text("n-legs") == f"{count}/{count}"
+    assert page.text("outcome").endswith(f"units in all; {count} legs proposed and not verified.")
+
+
+def test_a_round_tells_which_of_its_legs_are_only_proposed(page):
+    page.plan()
+    states = page.js("""
+        const [round] = viewer.first.rounds;
+        const [leg] = round.met;
+        round.proposed = new Set([leg]);
+        return viewer.first.routeAt(0).flatMap((route) => route.states);
+    """)
+    assert sorted(states) == [*["met"] * (len(states) - 1), "proposed"]
+
+
+@pytest.mark.parametrize("variant", [DEFAULT_VARIANT, "online"])
+def test_a_round_shows_its_legs_and_its_matrix(page, variant):
+    Select(page["variant"]).select_by_value(variant)
     page.plan()
     page.js("arguments[0].value = 0; arguments[0].dispatchEvent(new Event('input'))", page["slider"])
     met, legs = map(int, page.text("n-legs").split("/"))
     assert len(page.browser.find_elements(By.CSS_SELECTOR, ".leg")) == legs
-    assert len(page.browser.find_elements(By.CSS_SELECTOR, ".leg.met")) == met
+    assert len(page.browser.find_elements(By.CSS_SELECTOR, ".leg:not(.unmet)")) == met
     page.js("arguments[0].scrollIntoView()", page["matrix"])
     cell = (page["matrix"].size["width"] - 26) / len(page.js("return viewer.first.names"))
     middle = page["matrix"].size["width"] / 2
@@ -194,7 +238,7 @@ def test_two_variants_are_compared_beside_each_other(page):
     assert page["pane-second"].is_displayed()
     lengths = page.js("return [viewer.first, viewer.second].map(({ plan }) => plan.length.toFixed(1))")
     note = page.text("compare-note")
-    assert note.startswith(f"online {lengths[0]} units, temporal-fixed {lengths[1]} units: ")
+    assert note.startswith(f"{DEFAULT_VARIANT} {lengths[0]} units, temporal-fixed {lengths[1]} units: ")
     page.click("compare-close")
     assert not page["pane-second"].is_displayed()
 
@@ -245,9 +289,7 @@ def test_a_damaged_link_shows_an_example_and_says_so(page, fragment):
 
 
 def test_cancel_works_at_once(page):
-    Select(page["mode"]).select_by_value("fast")
-    page.click("plan")
-    page.until("return viewer.first.rounds.length >= 1")
+    begin_trees(page)
     job = page.service.jobs.get(page.js("return viewer.first.id"))
     page.click("cancel")
     assert page.js("return viewer.first.state") == "cancelled"
@@ -257,18 +299,14 @@ def test_cancel_works_at_once(page):
 
 
 def test_leaving_the_page_cancels_its_plan(page):
-    Select(page["mode"]).select_by_value("fast")
-    page.click("plan")
-    page.until("return viewer.first.rounds.length >= 1")
+    begin_trees(page)
     job = page.service.jobs.get(page.js("return viewer.first.id"))
     page.open()
     assert page.service.settle(lambda: job.state == "cancelled")
 
 
 def test_an_edit_ends_the_plan_that_no_longer_fits(page):
-    Select(page["mode"]).select_by_value("fast")
-    page.click("plan")
-    page.until("return viewer.first.rounds.length >= 1")
+    begin_trees(page)
     page.drag(page.problem()["waypoints"][0], [10.0, 3.0])
     assert page.js("return [viewer.first.state, viewer.first.isStale]") == ["cancelled", True]
     assert "has changed" in page.text("outcome")

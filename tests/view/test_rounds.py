@@ -1,22 +1,88 @@
 import json
+from dataclasses import replace
 
 import numpy as np
-from fakes import make_planner, scattered_problem
+from fakes import BLOCK, SIDE, FakeModels, StraightSampler, make_planner, scattered_problem
 
-from chronoforest.types import WorldParams
+from chronoforest.planning.planner import Planner
+from chronoforest.planning.variants import PlannerParams
+from chronoforest.types import Pair, Problem, TreePicture, WorldParams
 from chronoforest.view.rounds import RoundEncoder, flat
 
 
 def snapshots_of(problem, **params):
-    """What is seen after every round, and the result."""
+    """What is seen of trees after every round, and the result."""
     found = []
-    result = make_planner(**params).plan(problem, on_snapshot=found.append)
+    result = make_planner(**params).plan(problem, on_snapshot=found.append, variant="online")
     return found[1:], result
 
 
-def test_before_the_first_round_there_is_a_route_but_no_tree():
+def proposed_snapshots(planner, problem):
+    """What is seen of a plan over the roadmap, and the result."""
     found = []
-    result = make_planner().plan(scattered_problem(2, 3), on_snapshot=found.append)
+    result = planner.plan(problem, on_snapshot=found.append)
+    return found, result
+
+
+def test_the_first_round_over_the_roadmap_is_a_whole_plan_without_a_tree():
+    (first, *_), result = proposed_snapshots(make_planner(BLOCK), scattered_problem(2, 3, BLOCK))
+    told = RoundEncoder().encode(first)
+    legs = [[leg.source, leg.target] for leg in result.rounds[0].route.legs]
+    assert (told["round"], told["trees"], told["met"]) == (0, [], legs)
+    assert [path[:2] for path in told["paths"]] == legs
+
+
+def test_legs_that_nobody_has_verified_are_told():
+    (first, *_), _ = proposed_snapshots(make_planner(), scattered_problem(1, 2))
+    one, *others = first.stats.accepted
+    elsewhere = Pair(one.target, one.source)
+    told = RoundEncoder().encode(replace(first, proposed=frozenset([*others, elsewhere])))
+    assert told["proposed"] == [[leg.source, leg.target] for leg in others]
+    assert RoundEncoder().encode(replace(first, proposed=frozenset()))["proposed"] == []
+
+
+class Hesitant(StraightSampler):
+    """Segments from the left half fall short at first, so that legs are realised in different rounds."""
+
+    def __call__(self, query, rng):
+        segments = super().__call__(query, rng)
+        if len(self.queries) < 3:
+            is_left = query.boundary[:, 0] < SIDE / 2
+            segments[is_left] = query.boundary[is_left, None]
+        return segments
+
+
+def test_segments_are_sent_once_although_the_legs_before_them_get_theirs_later():
+    planner = Planner(FakeModels(sampler=Hesitant()), PlannerParams())
+    assert planner.prepared("verified").checker.piece_length > 0
+    planner.models.sampler.queries.clear()
+    problem = Problem([[2.0, 2.0]], [[18.0, 18.0]], [[2.0, 18.0], [18.0, 10.0]])
+    snapshots, result = proposed_snapshots(planner, problem)
+    counts = [len(snapshot.trees) for snapshot in snapshots]
+    assert len(set(counts) - {0}) > 1, "all legs were realised in one round"
+    encoder = RoundEncoder()
+    sent = [segment for snapshot in snapshots for segment in encoder.encode(snapshot)["trees"]]
+    names = result.problem.names
+    last = [(names.index(tree.anchor), segment) for tree in result.trees for segment in tree.segments]
+    ends = sorted((anchor, *flat(segment[:1]), *flat(segment[-1:])) for anchor, segment in last)
+    assert sorted((anchor, *points[:2], *points[-2:]) for _, anchor, points in sent) == ends
+
+
+def test_a_segment_that_stays_is_sent_up_to_where_it_stays():
+    (first, *_), _ = proposed_snapshots(make_planner(), scattered_problem(1, 0))
+    moving = np.array([[1.0, 1.0], [2.0, 1.0], [3.0, 1.0]])
+    encoder = RoundEncoder()
+    for num_more, num_sent in ((0, 1), (4, 0)):
+        segments = np.pad(moving, ((0, num_more), (0, 0)), mode="edge")[None]
+        told = encoder.encode(replace(first, trees=(TreePicture("S1", segments),)))
+        assert [points for _, _, points in told["trees"]] == [[1.0, 1.0, 3.0, 1.0]] * num_sent
+    still = encoder.encode(replace(first, trees=(TreePicture("S1", np.ones((1, 5, 2))),)))
+    assert [points for _, _, points in still["trees"]] == [[1.0, 1.0]]
+
+
+def test_before_the_first_round_of_trees_there_is_a_route_but_no_tree():
+    found = []
+    result = make_planner().plan(scattered_problem(2, 3), on_snapshot=found.append, variant="online")
     told = RoundEncoder().encode(found[0])
     assert (told["round"], told["trees"], told["met"], told["nodes"]) == (-1, [], [], 0)
     assert told["route"] == [list(order) for order in result.rounds[0].route.orders]

@@ -3,9 +3,10 @@ import socket
 
 import pytest
 from fakes import make_planner
-from viewer_service import PROBLEM, SlowPlanner, running
+from viewer_service import LONG, PROBLEM, SlowPlanner, running
 
 from chronoforest.errors import CannotListen
+from chronoforest.names import DEFAULT_VARIANT
 from chronoforest.planning.result import load_result
 from chronoforest.view.guard import MAX_BODY
 from chronoforest.view.jobs import JobLimits
@@ -35,12 +36,18 @@ def test_a_plan_is_told_round_by_round_and_ends_with_a_plan_that_loads(service, 
     events = service.events(accepted["events"])
     kinds = [kind for _, kind, _ in events]
     assert [number for number, _, _ in events] == list(range(len(events)))
-    assert kinds == ["start", *["round"] * (len(events) - 3), "plan", "done"]
+    assert kinds == [*["round"] * (len(events) - 2), "plan", "done"]
     (plan,) = (data for _, kind, data in events if kind == "plan")
     (tmp_path / "plan.json").write_text(json.dumps(plan))
     result = load_result(tmp_path / "plan.json")
     assert result.complete
     assert result.num_rounds == kinds.count("round")
+
+
+def test_trees_begin_with_a_guess(service):
+    _, accepted = service.ask("POST", "/api/plan", {**PROBLEM, "variant": "online"})
+    kinds = [kind for _, kind, _ in service.events(accepted["events"])]
+    assert kinds == ["start", *["round"] * (len(kinds) - 3), "plan", "done"]
 
 
 def test_a_reader_continues_where_it_left_off(service):
@@ -59,7 +66,8 @@ def test_the_same_request_gives_the_same_plan(service):
 
 
 def test_a_budget_ends_planning_with_the_unmet_legs(service):
-    _, accepted = service.ask("POST", "/api/plan", {**PROBLEM, "budget": {"unit": "rounds", "amount": 1}})
+    one_round = {"budget": {"unit": "rounds", "amount": 1}, "variant": "online"}
+    _, accepted = service.ask("POST", "/api/plan", PROBLEM | one_round)
     events = service.events(accepted["events"])
     (plan,) = (data for _, kind, data in events if kind == "plan")
     assert [kind for _, kind, _ in events].count("round") == 1
@@ -67,10 +75,19 @@ def test_a_budget_ends_planning_with_the_unmet_legs(service):
     assert plan["unmet"]
 
 
+def test_a_budget_of_one_round_gives_a_complete_plan_that_is_proposed(service):
+    _, accepted = service.ask("POST", "/api/plan", PROBLEM | {"budget": {"unit": "rounds", "amount": 1}})
+    (plan,) = (data for _, kind, data in service.events(accepted["events"]) if kind == "plan")
+    assert plan["complete"]
+    assert {leg["evidence"] for route in plan["routes"] for leg in route["legs"]} == {"proposed"}
+
+
 def test_the_world_is_described_without_a_map(service):
     status, world = service.ask("GET", "/api/world")
     assert status == 200
     assert world["preset"] == "fake"
+    assert world["default_variant"] == DEFAULT_VARIANT
+    assert world["default_variant"] in {variant["name"] for variant in world["variants"]}
     assert world["walls"]["centres"] == []
     assert "no environment" in world["why_no_walk"]
 
@@ -193,7 +210,7 @@ def test_unknown_plans_and_pages_are_sentences(service):
 
 def test_a_session_plans_once_at_a_time_and_the_queue_is_bounded(slow):
     def submit(session):
-        return slow.ask("POST", "/api/plan", {**PROBLEM, "session": session})
+        return slow.ask("POST", "/api/plan", {**LONG, "session": session})
 
     assert submit("a")[0] == 202
     status, answer = submit("a")
@@ -204,16 +221,16 @@ def test_a_session_plans_once_at_a_time_and_the_queue_is_bounded(slow):
 
 
 def test_a_cancelled_plan_is_over_at_once_and_the_next_may_start(slow):
-    _, accepted = slow.ask("POST", "/api/plan", PROBLEM)
+    _, accepted = slow.ask("POST", "/api/plan", LONG)
     job = slow.jobs.get(accepted["id"])
     assert slow.ask("DELETE", f"/api/plans/{accepted['id']}")[0] == 204
     assert job.state == "cancelled"
     assert [kind for _, kind, _ in slow.events(accepted["events"])][-1] == "cancelled"
-    assert slow.ask("POST", "/api/plan", PROBLEM)[0] == 202
+    assert slow.ask("POST", "/api/plan", LONG)[0] == 202
 
 
 def test_a_plan_whose_reader_leaves_is_cancelled_and_freed(slow):
-    _, accepted = slow.ask("POST", "/api/plan", PROBLEM)
+    _, accepted = slow.ask("POST", "/api/plan", LONG)
     job = slow.jobs.get(accepted["id"])
     connection, answer = slow.open_events(accepted["events"])
     assert answer.readline().startswith(b"id: 0")
@@ -225,9 +242,7 @@ def test_a_plan_whose_reader_leaves_is_cancelled_and_freed(slow):
 
 
 def test_a_plan_that_nobody_ever_reads_is_cancelled(slow):
-    _, accepted = slow.ask(
-        "POST", "/api/plan", {**PROBLEM, "waypoints": [[3, 17], [17, 3], [10, 10], [3, 10]]}
-    )
+    _, accepted = slow.ask("POST", "/api/plan", LONG)
     job = slow.jobs.get(accepted["id"])
     assert slow.settle(lambda: job.state == "cancelled")
 

@@ -3,7 +3,7 @@ import json
 import pytest
 from fakes import make_planner
 
-from chronoforest.patience import checked
+from chronoforest.names import DEFAULT_VARIANT
 from chronoforest.view.jobs import Cancelled
 from chronoforest.view.requests import PlanRequest
 from chronoforest.view.work import planning, warming_up
@@ -46,13 +46,15 @@ def test_a_cancelled_plan_ends_after_the_round():
     assert len(job.told) == 1
 
 
-def test_a_cancelled_plan_ends_within_the_round():
+@pytest.mark.parametrize("variant", [DEFAULT_VARIANT, "online"])
+def test_a_cancelled_plan_ends_within_the_round(variant):
+    """The job is cancelled after its first event; the next round asks before its first sample."""
     planner, job = make_planner(), Recorder(most=1)
-    planner.prepared("verified").checker  # the reach of segments is measured before anybody waits
+    assert planner.prepared(variant).checker.piece_length > 0  # measured with samples, before any plan
     planner.models.sampler.queries.clear()
-    job.check_first, job.check = job.check, lambda: None
-    with checked(job.check_first), pytest.raises(Cancelled):
-        planner.plan(REQUEST.problem(), on_snapshot=lambda _: job.tell("round", ""))
+    with pytest.raises(Cancelled):
+        planning(planner, REQUEST.model_copy(update={"variant": variant}))(job)
+    assert len(job.told) == 1
     assert not planner.models.sampler.queries
 
 

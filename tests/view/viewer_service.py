@@ -15,6 +15,8 @@ from chronoforest.view.server import ViewerServer, create_app, listen
 from chronoforest.view.world import ServedPreset
 
 PROBLEM = {"starts": [[3, 3]], "goals": [[17, 17]], "waypoints": [[3, 17]]}
+LONG = {**PROBLEM, "waypoints": [[3, 17], [17, 3], [10, 10], [3, 10]], "variant": "online"}
+"""Trees take many rounds for it."""
 
 
 class SlowPlanner:

@@ -44,7 +44,7 @@ def plan(
         goals: one point per agent, in the same order.
         waypoints: points that some agent has to visit.
         problem: a JSON file with starts, goals and waypoints, instead of the three options.
-        variant: online, or one of the fixed orders and ablations.
+        variant: verified, or online for the paper's method, or one of the ablations.
         seed: the same seed gives the same plan.
         seconds: take the best plan that is found within so many seconds; as long as it takes unless told.
         out: folder for the plan and its picture, or one file: .geojson, .gpx, .csv or .json.

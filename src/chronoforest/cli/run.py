@@ -21,7 +21,7 @@ def run(
 
     Args:
         task: 1 to 5.
-        variant: online, or one of the fixed orders and ablations.
+        variant: verified, or online for the paper's method, or one of the ablations.
         seed: the same seed gives the same plan.
         out: folder for the records, the pictures and the video; runs/PRESET-taskTASK unless told.
     """

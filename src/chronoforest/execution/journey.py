@@ -109,7 +109,7 @@ def walk_plan(
 def replanner(
     planner: WalkingPlanner, goal: FloatArray, *, seed: int = 0, memory: ForestMemory | None = None
 ) -> Replan:
-    """Re-planning for one agent by a planner, always online; every call has a seed of its own.
+    """Re-planning for one agent, always with the default variant; every call has a seed of its own.
 
     With the `memory` of the first plan, the trees of the goal and the waypoints are used again and only the
     new start has to grow one.

@@ -63,8 +63,9 @@ class TreePicture:
 class Snapshot:
     """What a search looks like after a round, or before the first one (index −1), for those who watch it.
 
-    trees: all segments so far, always in the same order; bridge_cost: [A, A] steps, infinite where no bridge
-    can exist; meetings: [2] where the trees of a pair touch; paths: [T, 2] for each met leg of the route.
+    trees: all segments so far; bridge_cost: [A, A] steps, infinite where no bridge can exist; meetings: [2]
+    where the trees of a pair touch; paths: [T, 2] for each met leg of the route; proposed: those of them
+    whose way nobody has verified.
     """
 
     problem: Problem
@@ -73,3 +74,4 @@ class Snapshot:
     bridge_cost: FloatArray
     meetings: Mapping[Pair, FloatArray]
     paths: Mapping[Pair, FloatArray]
+    proposed: frozenset[Pair] = frozenset()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ class RoundEncoder:
     """Remembers what it has sent; one for each plan."""
 
     def __init__(self) -> None:
-        self._num_segments: list[int] = []
+        self._segments: set[tuple[str, bytes]] = set()
         self._meetings: dict[Pair, FloatArray] = {}
         self._paths: dict[Pair, FloatArray] = {}
 
@@ -25,7 +26,8 @@ class RoundEncoder:
         """What is new since the last snapshot, with the round's record and costs.
 
         trees: [tree, anchor, [x, y, x, y, …]] for each new segment; meetings, paths: [source, target,
-        [x, y, …]]; matrix: [A, A] steps, null where no bridge can exist. Anchors are rows of the problem's.
+        [x, y, …]]; matrix: [A, A] steps, null where no bridge can exist; proposed: met legs that are not
+        verified. Anchors are rows of the problem's.
         """
         stats, names = snapshot.stats, snapshot.problem.names
         return {
@@ -34,6 +36,7 @@ class RoundEncoder:
             "cost": _finite(stats.route_cost),
             "pairs": _pairs(stats.pairs),
             "met": _pairs(stats.accepted),
+            "proposed": _pairs(leg for leg in stats.accepted if leg in snapshot.proposed),
             "expanded": stats.num_expanded,
             "nodes": stats.num_nodes,
             "seconds": round(stats.seconds, 3),
@@ -44,18 +47,30 @@ class RoundEncoder:
         }
 
     def _new_segments(self, snapshot: Snapshot, rows: dict[str, int]) -> list[list[Any]]:
-        known = self._num_segments + [0] * (len(snapshot.trees) - len(self._num_segments))
-        self._num_segments = [len(tree.segments) for tree in snapshot.trees]
         return [
             [index, rows[tree.anchor], flat(_thinned(segment))]
-            for index, (tree, num_known) in enumerate(zip(snapshot.trees, known, strict=True))
-            for segment in tree.segments[num_known:]
+            for index, tree in enumerate(snapshot.trees)
+            for segment in map(_moving, tree.segments)
+            if self._is_new(tree.anchor, segment)
         ]
+
+    def _is_new(self, anchor: str, segment: FloatArray) -> bool:
+        """Whether a segment was not sent yet, wherever its tree stands now; it is from now on."""
+        key = anchor, segment.tobytes()
+        is_new = key not in self._segments
+        self._segments.add(key)
+        return is_new
 
 
 def flat(points: FloatArray) -> list[float]:
     """[T, 2] → x, y, x, y, …, rounded."""
     return [float(value) for value in np.round(points, DECIMALS).ravel()]
+
+
+def _moving(segment: FloatArray) -> FloatArray:
+    """A segment up to where it stays: how long it is made to stay there depends on its neighbours."""
+    is_elsewhere = (segment != segment[-1]).any(axis=1)
+    return segment[: 2 + np.flatnonzero(is_elsewhere).max(initial=-1)]
 
 
 def _thinned(segment: FloatArray) -> FloatArray:
@@ -70,7 +85,7 @@ def _changed(known: dict[Pair, FloatArray], now: dict[Pair, FloatArray]) -> list
     return [[pair.source, pair.target, flat(place)] for pair, place in fresh.items()]
 
 
-def _pairs(pairs: tuple[Pair, ...]) -> list[list[int]]:
+def _pairs(pairs: Iterable[Pair]) -> list[list[int]]:
     return [[pair.source, pair.target] for pair in pairs]
 
 

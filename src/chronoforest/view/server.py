@@ -112,7 +112,7 @@ def _add_events(app: FastAPI, jobs: Jobs) -> None:
     async def events(
         job_id: str, request: Request, last_event_id: str | None = Header(None)
     ) -> StreamingResponse:
-        """Of a plan: `start` with the first guess, `round` for every round, `plan` with a whole plan.json.
+        """Of a plan: `start` where trees begin with a guess, `round` for every round, `plan` with plan.json.
         Of a walk: `agent` with each agent's track. Then, of both, `done`, `failed` or `cancelled`."""
         return _stream(jobs, jobs.get(job_id), request, last_event_id)
 

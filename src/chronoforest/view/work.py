@@ -29,8 +29,8 @@ class Planned:
 
 
 def planning(planner: Planner, request: PlanRequest) -> Work:
-    """Work that plans; tells `start` before the first round, `round` after every round, and `plan`, a whole
-    plan.json, at the end."""
+    """Work that plans; tells `start` where trees begin with a guess, `round` after every round, the first of
+    which may be a whole plan already, and `plan`, a plan.json, at the end."""
     problem = request.problem()
     planner.check(problem, seed=request.seed, variant=request.variant)
 

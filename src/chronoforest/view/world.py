@@ -14,6 +14,7 @@ from chronoforest.data.frames import Frame
 from chronoforest.envs.mazes import CELL_SIZE
 from chronoforest.envs.tasks import WORLDS
 from chronoforest.errors import InvalidParameter
+from chronoforest.names import DEFAULT_VARIANT
 from chronoforest.planning.planner import Planner
 from chronoforest.planning.variants import VARIANTS
 from chronoforest.types import FloatArray, PlanningModels
@@ -104,6 +105,7 @@ class ServedPreset:
                 for name, variant in VARIANTS.items()
                 if not variant.needs_order
             ],
+            "default_variant": DEFAULT_VARIANT,
             "limits": {"agents": MAX_AGENTS, "anchors": MAX_ANCHORS, "seed": MAX_SEED},
             "example": example(self.models, self.frame),
         }

@@ -65,7 +65,7 @@ function openLink() {
   const request = linkedRequest() ?? app.world.example;
   app.problem = new Problem(app.frame.changed(request, app.frame.toLocal));
   app.chosen = null;
-  select("variant", request.variant ?? "online");
+  select("variant", request.variant ?? app.world.default_variant);
   select("mode", request.mode ?? "default");
   select("budget-unit", request.budget?.unit ?? "");
   $("seed").value = Number.isInteger(request.seed) ? request.seed : 0;

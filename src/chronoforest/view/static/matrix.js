@@ -1,4 +1,4 @@
-// The bridge-cost matrix as a heat map: darker is farther, a dot is a bridge that is met, a frame is on the route.
+// The cost matrix as a heat map: darker is farther, a dot is a pair whose way is known, a frame is on the route.
 
 import { anchorColour, mix, scene } from "./palette.js";
 
@@ -34,14 +34,13 @@ export class Matrix {
 
   #cells(context, most) {
     const gap = this.cell > 8 ? 1 : 0;
-    const count = this.run.names.length;
     for (const [row, values] of this.round.matrix.entries()) {
       for (const [column, value] of values.entries()) {
         if (value === null || row === column) continue;
         const [x, y] = [MARGIN + column * this.cell, MARGIN + row * this.cell];
         context.fillStyle = `rgb(${mix(scene().matrix, value / most)})`;
         context.fillRect(x, y, this.cell - gap, this.cell - gap);
-        if (!this.round.meetings.has(row * count + column)) continue;
+        if (this.#stateOf(row, column) === "unmet") continue;
         context.fillStyle = value / most > 0.5 ? scene().halo : scene().ink;
         context.beginPath();
         context.arc(x + this.cell / 2, y + this.cell / 2, Math.max(1, this.cell * 0.14), 0, 7);
@@ -78,7 +77,13 @@ export class Matrix {
     const [column, row] = [event.offsetX, event.offsetY].map((pixel) => Math.floor((pixel - MARGIN) / this.cell));
     const value = this.round.matrix[row]?.[column];
     if (value === undefined || value === null || row === column) return;
-    const state = this.round.meetings.has(row * this.run.names.length + column) ? "met" : "not met";
-    this.note.textContent = `${this.run.names[row]} → ${this.run.names[column]}: ${Math.round(value)} steps, ${state}`;
+    const [source, target] = [row, column].map((index) => this.run.names[index]);
+    this.note.textContent = `${source} → ${target}: ${Math.round(value)} steps, ${this.#stateOf(row, column)}`;
+  }
+
+  /** Trees may have met between anchors that are no leg of the route. */
+  #stateOf(row, column) {
+    const key = this.run.key(row, column);
+    return this.round.meetings.has(key) ? "met" : this.run.stateIn(this.round, key);
   }
 }

@@ -2,6 +2,7 @@
 // What does not change from frame to frame is kept in two layers: the ground, and the trees up to a round.
 
 import { agentColour, anchorColour, scene, theme } from "./palette.js";
+import { stateOf } from "./run.js";
 
 /** Where the maps look; shared by all panes. */
 export class View {
@@ -197,9 +198,10 @@ export class Pane {
 
   #drawTentative(context, round) {
     const places = this.run.places;
-    for (const { agent, source, target, path } of this.run.legs(round)) {
+    for (const { agent, source, target, path, isProposed } of this.run.legs(round)) {
       if (path) {
         this.#band(context, path, agentColour(agent), 4);
+        if (isProposed) this.#hollow(context, path);
         continue;
       }
       context.setLineDash([this.px(7), this.px(6)]);
@@ -215,7 +217,12 @@ export class Pane {
 
   #drawPlan(context) {
     for (const [agent, route] of this.run.plan.routes.entries()) {
-      this.#band(context, route.path.flatMap((place) => this.run.frame.toLocal(place)), agentColour(agent), 4.5);
+      const path = route.path.map((place) => this.run.frame.toLocal(place));
+      this.#band(context, path.flat(), agentColour(agent), 4.5);
+      for (const [k, leg] of route.legs.entries()) {
+        if (stateOf(leg) !== "proposed" || k + 1 >= route.stops.length) continue;
+        this.#hollow(context, path.slice(route.stops[k], route.stops[k + 1] + 1).flat());
+      }
       for (const leg of route.legs.filter(({ is_met }) => !is_met)) {
         const [from, to] = [leg.source, leg.target].map((name) => this.run.places[this.run.names.indexOf(name)]);
         context.setLineDash([this.px(3), this.px(7)]);
@@ -234,6 +241,17 @@ export class Pane {
     context.strokeStyle = colour;
     context.lineWidth = this.px(width);
     context.stroke(shape);
+  }
+
+  /** Dashes along a way that is only proposed. */
+  #hollow(context, points) {
+    const shape = new Path2D();
+    trace(shape, points);
+    context.setLineDash([this.px(5), this.px(6)]);
+    context.strokeStyle = scene().halo;
+    context.lineWidth = this.px(2);
+    context.stroke(shape);
+    context.setLineDash([]);
   }
 
   #arrow(context, [x0, y0], [x1, y1], colour) {

@@ -2,6 +2,7 @@
 
 import { $, app, isBusy, make, say } from "./app.js";
 import { agentColour } from "./palette.js";
+import { stateOf } from "./run.js";
 
 export function showRun() {
   const { first, second } = app;
@@ -52,10 +53,9 @@ function showNumbers(run) {
   const index = run ? Math.min(app.round, run.rounds.length - 1) : -1;
   const round = run?.roundAt(index);
   const route = round ? run.routeAt(index) : [];
-  const numLegs = route.reduce((sum, { isMet }) => sum + isMet.length, 0);
-  const numMet = route.reduce((sum, { isMet }) => sum + isMet.filter(Boolean).length, 0);
+  const states = route.flatMap((part) => part.states);
   const values = round && {
-    "n-legs": `${numMet}/${numLegs}`,
+    "n-legs": `${states.filter((state) => state !== "unmet").length}/${states.length}`,
     "n-nodes": round.nodes,
     "n-seconds": round.seconds.toFixed(2),
     "n-flips": run.flips.filter((flip) => flip <= index).length,
@@ -68,12 +68,12 @@ function showNumbers(run) {
   app.matrix.show(run, round);
 }
 
-function routeLine({ order, isMet }, agent, isFlip) {
+function routeLine({ order, states }, agent, isFlip) {
   const line = make("div", { className: `route${isFlip ? " flipped" : ""}` });
   line.style.setProperty("--agent", agentColour(agent));
   for (const [k, name] of order.entries()) {
     if (k) {
-      const state = isMet[k - 1] ? "met" : "unmet";
+      const state = states[k - 1];
       line.append(make("span", { className: `leg ${state}`, title: `${order[k - 1]} to ${name}: ${state}` }));
     }
     line.append(make("span", { className: "stop", textContent: name }));
@@ -92,8 +92,14 @@ function outcome(run, round) {
   if (!run) return ["", ""];
   if (run.isStale) return ["The problem has changed since this plan.", ""];
   if (!run.plan) return [round?.isFlip ? "The order flipped in this round." : "", ""];
-  if (run.plan.complete) return [`Complete, ${run.plan.length.toFixed(1)} ${run.frame.unit} in all.`, "good"];
+  const length = `${run.plan.length.toFixed(1)} ${run.frame.unit}`;
+  if (run.plan.complete) return [`Complete, ${length} in all${unverified(run.plan)}.`, "good"];
   return [`Incomplete, unmet: ${run.plan.unmet.map((pair) => pair.join(" → ")).join(", ")}.`, "bad"];
+}
+
+function unverified({ routes }) {
+  const count = routes.flatMap(({ legs }) => legs).filter((leg) => stateOf(leg) === "proposed").length;
+  return count ? `; ${count} ${count > 1 ? "legs" : "leg"} proposed and not verified` : "";
 }
 
 /** What may be pressed, and the state in words. */

@@ -43,6 +43,12 @@ export function listen(address, handlers) {
   return close;
 }
 
+/** The same of a leg of a plan. */
+export function stateOf({ is_met: isMet, evidence }) {
+  if (!isMet) return "unmet";
+  return evidence === "proposed" ? "proposed" : "met";
+}
+
 export class Run {
   /** request: in the user's coordinates; frame: what turns them into the plane of the page. */
   constructor(request, frame) {
@@ -87,7 +93,7 @@ export class Run {
           if (this.isOver) return void call("DELETE", `/api/plans/${id}`).catch(() => {});
           this.stop = listen(events, {
             start: (values) => { this.state = "running"; this.outset = this.completed(values); onChange(this); },
-            round: (values) => { this.add(values); onChange(this); },
+            round: (values) => { this.state = "running"; this.add(values); onChange(this); },
             plan: (values) => { this.plan = values; },
             done: () => end("done"),
             failed: ({ error }) => end("failed", error),
@@ -111,6 +117,11 @@ export class Run {
     return source * this.places.length + target;
   }
 
+  /** Those of several pairs. */
+  keys(pairs = []) {
+    return new Set(pairs.map(([source, target]) => this.key(source, target)));
+  }
+
   add(values) {
     this.rounds.push(this.completed(values, this.rounds.at(-1)));
   }
@@ -131,17 +142,19 @@ export class Run {
       ...values,
       paths: merged(last?.paths, values.paths),
       meetings: merged(last?.meetings, values.meetings),
-      met: new Set(values.met.map(([source, target]) => this.key(source, target))),
+      met: this.keys(values.met),
+      proposed: this.keys(values.proposed),
       isFlip: Boolean(last) && JSON.stringify(last.route) !== JSON.stringify(values.route),
     };
   }
 
-  /** Legs of a round's route; `path` is null where the leg is not met. */
+  /** Legs of a round's route; `path` is null where the leg is not met, and may be one that nobody has verified. */
   legs(round) {
     return round.route.flatMap((order, agent) =>
       order.slice(1).map((target, k) => {
         const key = this.key(order[k], target);
-        return { agent, source: order[k], target, path: round.met.has(key) ? round.paths.get(key) : null };
+        const path = round.met.has(key) ? round.paths.get(key) : null;
+        return { agent, source: order[k], target, path, isProposed: round.proposed.has(key) };
       }),
     );
   }
@@ -151,15 +164,19 @@ export class Run {
     return Boolean(this.plan) && index === this.rounds.length - 1;
   }
 
-  /** Per agent, the names it visits and whether each leg is met: of the plan at its end, else of the tentative route. */
+  /** Per agent, the names it visits and what is known of each leg: of the plan at its end, else of the tentative route. */
   routeAt(index) {
-    if (this.isFinal(index)) {
-      return this.plan.routes.map(({ order, legs }) => ({ order, isMet: legs.map(({ is_met: isMet }) => isMet) }));
-    }
+    if (this.isFinal(index)) return this.plan.routes.map(({ order, legs }) => ({ order, states: legs.map(stateOf) }));
     const round = this.roundAt(index);
     return round.route.map((rows) => ({
       order: rows.map((row) => this.names[row]),
-      isMet: rows.slice(1).map((row, k) => round.met.has(this.key(rows[k], row))),
+      states: rows.slice(1).map((row, k) => this.stateIn(round, this.key(rows[k], row))),
     }));
+  }
+
+  /** What a round knows of a leg: "met", met but only "proposed", or "unmet". */
+  stateIn(round, key) {
+    if (!round.met.has(key)) return "unmet";
+    return round.proposed.has(key) ? "proposed" : "met";
   }
 }
