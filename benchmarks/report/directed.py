@@ -92,6 +92,8 @@ def _ratio(one: Any) -> float:
 
 
 def _total(found: Measures, name: str) -> Entry:
+    if not found:
+        return Entry(None)
     return Entry.of_value(float(sum(one[name] for one in found)), len(found), digits=0)
 
 

@@ -16,7 +16,7 @@ from chronoforest.planning.anchors import AnchorCheck
 from chronoforest.planning.closed_loop import ClosedLoop
 from chronoforest.planning.preparation import Prepared, prepare
 from chronoforest.planning.result import PlanResult
-from chronoforest.planning.roadmap_search import RoadmapSearch
+from chronoforest.planning.roadmap_search import MOST_ROUNDS, RoadmapSearch
 from chronoforest.planning.timing import step_times
 from chronoforest.planning.variants import VARIANTS, PlannerParams
 from chronoforest.roadmap.ways import Roadmap
@@ -260,4 +260,5 @@ class Planner:
     def _default_stop(self, problem: Problem, variant: str) -> MaxRounds:
         params = VARIANTS[variant].adapt(self.params)
         num_legs = problem.num_waypoints + problem.num_agents
-        return MaxRounds(params.max_rounds + params.rounds_per_leg * (num_legs - 1))
+        most = min(params.max_rounds, MOST_ROUNDS) if VARIANTS[variant].uses_roadmap else params.max_rounds
+        return MaxRounds(most + params.rounds_per_leg * (num_legs - 1))

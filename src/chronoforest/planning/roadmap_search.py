@@ -48,6 +48,9 @@ MOST_REFUTED = 3
 """A leg whose ways were refuted so often stays as it was first proposed: where the denoiser realises nothing,
 its verdicts speak against the denoiser, and a detour is no better than the way itself."""
 
+MOST_ROUNDS = 20
+"""Rounds for one leg unless told: trees that join what the roadmap does not do so in a few, or in vain."""
+
 
 @dataclass(frozen=True, eq=False)
 class ProposedWay:
