@@ -145,6 +145,8 @@ def test_snapshots_show_the_first_plan_at_once():
     assert all(len(snapshot.paths) == 1 for snapshot in seen)
     assert not seen[0].trees
     assert seen[-1].trees
+    assert seen[0].proposed == set(seen[0].paths)
+    assert not seen[-1].proposed
 
 
 def begun(planner, problem, variant="verified"):

@@ -238,6 +238,7 @@ class RoadmapSearch:
             bridge_cost=self.cost,
             meetings={},
             paths={leg: self.found[leg].bridge.path for leg in self.route.legs},
+            proposed=frozenset(leg for leg in self.route.legs if self._leg(leg).evidence == "proposed"),
         )
 
     def result(self, preset: str, variant: str, seed: int) -> PlanResult:
