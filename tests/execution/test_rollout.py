@@ -285,6 +285,15 @@ def test_a_planner_replans_with_its_memory_and_fresh_seeds():
     assert all(asked[4] is memory for asked in planner.asked)
 
 
+@pytest.mark.parametrize(
+    ("first", "again"), [("verified", "verified"), ("online", "online"), ("temporal-fixed", "online")]
+)
+def test_walks_by_trees_are_planned_anew_by_trees(first, again):
+    planner = FakePlanner()
+    replanner(planner, np.array([52.0, 36.0]), variant=first)(np.zeros(2), NOBODY)
+    assert planner.asked[0][2] == again
+
+
 def test_a_place_that_cannot_be_planned_from_gives_no_route():
     class Refusing:
         def plan(self, problem, **_):

@@ -8,7 +8,7 @@ import pytest
 from fakes import BLOCK, SIDE, FakeModels, SquareDensity, StraightSampler, make_planner, scattered_problem
 
 from chronoforest.planning.planner import MaxRounds, Planner
-from chronoforest.planning.roadmap_search import HOPE, MOST_REFUTED, RoadmapSearch, _padded
+from chronoforest.planning.roadmap_search import DEARER, HOPE, MOST_REFUTED, RoadmapSearch, _padded
 from chronoforest.planning.variants import VARIANTS, PlannerParams
 from chronoforest.types import JointRoute, Pair, Problem, WorldParams
 
@@ -333,3 +333,14 @@ def test_a_leg_that_is_given_up_goes_as_it_was_first_proposed():
     assert refuted.num_refuted == MOST_REFUTED
     np.testing.assert_array_equal(refuted.routes[0].path, proposed.routes[0].path)
     assert "3 proposed ways refuted" in refuted.summary()
+
+
+def test_a_hop_that_is_refuted_again_does_not_get_dearer_again():
+    search = begun(make_planner(BLOCK), ACROSS)
+    before = search.joined.hops.steps.copy()
+    way = search.found[Pair(0, 1)]
+    for _ in range(2):
+        search.found[Pair(0, 1)] = way
+        search._refute(Pair(0, 1))
+    ratio = search.joined.hops.steps / before
+    assert ratio.max() == pytest.approx(DEARER)

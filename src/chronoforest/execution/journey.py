@@ -14,6 +14,7 @@ from chronoforest.execution.rollout import MAX_STEPS, Rollout, save_rollouts, wa
 from chronoforest.execution.route import Route, WalkingPlanner, route_of
 from chronoforest.names import DEFAULT_VARIANT
 from chronoforest.planning.result import PlanResult
+from chronoforest.planning.variants import VARIANTS
 from chronoforest.search.memory import ForestMemory
 from chronoforest.types import FloatArray, Problem, RoundObserver
 
@@ -61,7 +62,9 @@ def walk_task(
     start = reset_task(env, task, seed)
     problem = Problem([start.observation[:2]], [start.goal])
     result = planner.plan(problem, seed=plan_seed, variant=variant, order=order, memory=memory)
-    replan = replanner(planner, start.goal, seed=plan_seed, memory=memory) if replans else None
+    replan = (
+        replanner(planner, start.goal, seed=plan_seed, memory=memory, variant=variant) if replans else None
+    )
     rollout = walk(env, start, route_of(result, 0), planner.tracker, replan, planner.execution)
     return Journey(result, (rollout,))
 
@@ -102,23 +105,29 @@ def walk_plan(
     env = make_env(result.preset, max_episode_steps=max_steps, terminate_at_goal=False)
     for agent, (origin, goal) in enumerate(zip(problem.starts, problem.goals, strict=True)):
         start = reset_at(env, origin, goal, seed)
-        replan = replanner(planner, goal, seed=seed, memory=memory)
+        replan = replanner(planner, goal, seed=seed, memory=memory, variant=result.variant)
         yield walk(env, start, route_of(result, agent), planner.tracker, replan, planner.execution)
 
 
 def replanner(
-    planner: WalkingPlanner, goal: FloatArray, *, seed: int = 0, memory: ForestMemory | None = None
+    planner: WalkingPlanner,
+    goal: FloatArray,
+    *,
+    seed: int = 0,
+    memory: ForestMemory | None = None,
+    variant: str = DEFAULT_VARIANT,
 ) -> Replan:
-    """Re-planning for one agent, always with the default variant; every call has a seed of its own.
+    """Re-planning for one agent, by trees alone where the first plan was; every call has a seed of its own.
 
     With the `memory` of the first plan, the trees of the goal and the waypoints are used again and only the
     new start has to grow one.
     """
-    seeds = count(seed + 1)
+    seeds, again = count(seed + 1), DEFAULT_VARIANT if VARIANTS[variant].uses_roadmap else "online"
 
     def replan(position: FloatArray, remaining: FloatArray) -> Route | None:
         try:
-            result = planner.plan(Problem([position], [goal], remaining), seed=next(seeds), memory=memory)
+            problem = Problem([position], [goal], remaining)
+            result = planner.plan(problem, seed=next(seeds), memory=memory, variant=again)
         except InvalidProblem:
             # An agent pressed against a wall can stand outside the data's support; its old route leads back.
             return None

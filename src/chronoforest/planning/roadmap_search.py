@@ -23,6 +23,7 @@ from chronoforest.search.memory import ForestMemory
 from chronoforest.types import (
     Certificate,
     FloatArray,
+    IntArray,
     JointRoute,
     Leg,
     LegEvidence,
@@ -41,8 +42,9 @@ from chronoforest.types import (
 HOPE = 0.96
 """A way that nobody has shortened yet is hoped to come out at this share of the usual length."""
 
-DEARER = 3.0
-"""What a refuted hop costs then, in times of what it cost."""
+DEARER = 1.5
+"""What a refuted hop costs then, in times of what it cost: how much of a detour the doubt is worth. It gets
+dearer once, however often it is refuted."""
 
 MOST_REFUTED = 3
 """A leg whose ways were refuted so often stays as it was first proposed: where the denoiser realises nothing,
@@ -92,6 +94,7 @@ class RoadmapSearch:
             self.solver = FixedOrder(self.solver(self.joined.ways().cost, problem, None))
         self.found: dict[Pair, ProposedWay] = {}
         self.first: dict[Pair, ProposedWay] = {}
+        self.dear: IntArray = np.zeros(0, dtype=np.int64)
         self.num_tries: Counter[Pair] = Counter()
         self.num_refuted: Counter[Pair] = Counter()
         self.num_asked = 0
@@ -201,8 +204,10 @@ class RoadmapSearch:
     def _refute(self, *legs: Pair) -> None:
         """Nobody moves like that: hops along the pieces get dearer, for all legs of the problem."""
         room = 2.0 * self.prepared.params.assembly.keep_margin
-        for piece in [piece for leg in legs for piece in self.found[leg].pieces]:
-            self.joined = self.joined.dearer(self.joined.hops_along(piece, room), DEARER)
+        refuted = [piece for leg in legs for piece in self.found[leg].pieces]
+        hops = np.concatenate([self.joined.hops_along(piece, room) for piece in refuted])
+        news = np.setdiff1d(hops, self.dear)
+        self.joined, self.dear = self.joined.dearer(news, DEARER), np.union1d(self.dear, news)
         for leg in legs:
             self.num_tries[leg] = 0
             self.num_refuted[leg] += 1
