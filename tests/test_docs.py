@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src"
 README = ROOT / "README.md"
 CLI_PAGE = ROOT / "docs" / "cli.md"
-PAGES = [README, ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [README, ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 LINK = re.compile(r"\[((?:[^\[\]`]|`[^`]*`)*)\]\(([^)\s]+)\)")
@@ -228,7 +228,8 @@ def test_every_page_is_in_the_navigation_of_the_site():
     navigation = (ROOT / "mkdocs.yml").read_text().partition("nav:")[2].partition("\ntheme:")[0]
     listed = set(re.findall(r": ([\w/.-]+\.md)$", navigation, re.MULTILINE))
     written = {page.name for page in (ROOT / "docs").glob("*.md")}
-    assert listed - {"repository/README.md", "repository/CHANGELOG.md"} == written
+    outside = {f"repository/{name}.md" for name in ("README", "CONTRIBUTING", "CHANGELOG")}
+    assert listed - outside == written
 
 
 def test_every_public_name_is_on_the_page_of_the_api():
