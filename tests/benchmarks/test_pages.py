@@ -42,6 +42,11 @@ def test_conditions_choose_the_trials_and_by_makes_a_table_of_them():
     ]
 
 
+def test_records_that_do_not_tell_when_the_first_plan_was_there_have_a_dash():
+    assert float(content("records/verified-pairs.jsonl.gz; seed=0; first plan s (median)")) > 0
+    assert content("records/graph-pairs.jsonl.gz; seed=0; first plan s (median)") == "–"
+
+
 def test_a_cell_of_the_papers_tables_is_found_by_suite_table_row_and_column():
     cell = content("records/paper/hamiltonian; hamiltonian-own-ratios; M = 2; online ÷ graph-fixed")
     assert 0.9 < float(cell.split(" ")[0]) < 1.1
