@@ -19,6 +19,7 @@ from pathlib import Path
 from benchmarks.contents import CONTENTS as PAPER
 from benchmarks.report.sheets import Sheet, shown
 from chronoforest.bench import metrics
+from chronoforest.bench.metrics import complete_plans
 from chronoforest.bench.run import read_records, read_trials
 from chronoforest.bench.trials import Trial
 from chronoforest.errors import BadResult, InvalidParameter, UnknownName
@@ -38,6 +39,7 @@ MORE: dict[str, Callable[[Sequence[Trial]], str]] = {
     "success": lambda trials: f"{100 * metrics.success(trials).value:.1f} %",
     "complete share": lambda trials: f"{100 * metrics.completeness(trials).value:.1f} %",
     "complete plans through walls": lambda trials: str(metrics.num_wall_crossings(trials)),
+    "first plan s (median)": lambda trials: _first_seconds(trials),
 }
 """Columns that every suite has, beside those of its own tables."""
 
@@ -101,6 +103,12 @@ def _figures(file: str, conditions: str, names: str) -> str:
     groups = _groups(trials, wanted.rows, wanted.values)
     rows = tuple((name, *(cells[column](group) for column in columns)) for name, group in groups.items())
     return _block(TextTable("", (wanted.rows, *columns), rows))
+
+
+def _first_seconds(trials: Sequence[Trial]) -> str:
+    """When a complete plan was there for the first time; a dash for records that do not tell it."""
+    told = [plan.first_seconds for plan in complete_plans(trials) if plan.first_seconds is not None]
+    return f"{metrics.median(told):.2f}" if told else "–"
 
 
 def _block(table: TextTable) -> str:

@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src"
 README = ROOT / "README.md"
 CLI_PAGE = ROOT / "docs" / "cli.md"
-PAGES = [README, ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [README, ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 LINK = re.compile(r"\[((?:[^\[\]`]|`[^`]*`)*)\]\(([^)\s]+)\)")
@@ -207,6 +207,21 @@ def test_a_package_index_shows_the_readme_with_links_that_lead_somewhere():
     assert f"/raw/v{PROJECT['version']}/docs/images/" in text
 
 
+def test_the_readme_is_read_in_a_minute_and_says_first_what_and_for_whom():
+    text = README.read_text()
+    assert text.count("\n") <= 120
+    before_tables = text.partition("\n|")[0]
+    asked = ("plans long routes", "**Who it is for.**", "**When to use it.**", "**When something simpler")
+    assert all(answer in before_tables for answer in (*asked, "**How it works.**", "make demo"))
+
+
+def test_the_citation_is_of_this_version_and_names_the_paper():
+    citation = (ROOT / "CITATION.cff").read_text()
+    assert f"\nversion: {PROJECT['version']}\n" in citation
+    (title,) = re.findall(r"the paper \*([^*]+)\*", README.read_text())
+    assert f'title: "{title}"' in citation
+
+
 def test_the_changelog_knows_the_version():
     assert f"## [{PROJECT['version']}]" in (ROOT / "CHANGELOG.md").read_text()
 
@@ -228,7 +243,8 @@ def test_every_page_is_in_the_navigation_of_the_site():
     navigation = (ROOT / "mkdocs.yml").read_text().partition("nav:")[2].partition("\ntheme:")[0]
     listed = set(re.findall(r": ([\w/.-]+\.md)$", navigation, re.MULTILINE))
     written = {page.name for page in (ROOT / "docs").glob("*.md")}
-    assert listed - {"repository/README.md", "repository/CHANGELOG.md"} == written
+    outside = {f"repository/{name}.md" for name in ("README", "CONTRIBUTING", "CHANGELOG")}
+    assert listed - outside == written
 
 
 def test_every_public_name_is_on_the_page_of_the_api():

@@ -1,6 +1,8 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
-from fakes import scattered_problem
+from fakes import SIDE, scattered_problem
 from peer_cases import make_peer
 
 from chronoforest.errors import BadDataset, UnknownPlanner
@@ -8,6 +10,7 @@ from chronoforest.peers import registry
 from chronoforest.peers.choice import CHRONOFOREST, PLANNERS, PlannerChoice
 from chronoforest.peers.legs import LegSearch, expected_costs
 from chronoforest.peers.registry import PAPER_PEERS, PEERS, Peer, find_peer
+from chronoforest.types import Problem
 
 
 class StraightLine(LegSearch):
@@ -55,6 +58,18 @@ def test_a_module_of_ones_own_in_the_current_folder_is_a_peer_by_its_path(monkey
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend("elsewhere")  # so that the path is as before afterwards
     assert find_peer("own_methods.straight").needs_states
+
+
+def test_the_planner_that_the_documentation_shows_plans(monkeypatch, tmp_path):
+    """A straight line where there is support, nothing where a wall is in the way."""
+    page = (Path(__file__).parents[2] / "docs" / "compare.md").read_text()
+    (tmp_path / "my_planner.py").write_text(page.partition("```python\n")[2].partition("```")[0])
+    monkeypatch.syspath_prepend(tmp_path)
+    assert make_peer("my_planner").plan(scattered_problem(2, 3)).complete
+    middle = SIDE / 2
+    block = ((middle - 1, 0.0), (middle + 1, SIDE))
+    across = Problem(starts=[[2.0, middle]], goals=[[SIDE - 2, middle]])
+    assert not make_peer("my_planner", block).plan(across).complete
 
 
 def test_the_papers_baselines_are_found_by_name_and_by_path():
