@@ -446,11 +446,12 @@ def test_a_directed_world_is_planned_with_incoming_trees(size):
         np.testing.assert_allclose(route.path[-1], problem.goals[agent])
 
 
-def test_in_a_directed_world_the_way_against_the_wind_costs_more():
+@pytest.mark.parametrize("variant", ["verified", "online"])
+def test_in_a_directed_world_the_way_against_the_wind_costs_more(variant):
     there = Problem(starts=[[3.0, 3.0]], goals=[[17.0, 3.0]])
     back = Problem(starts=there.goals, goals=there.starts)
     with_wind, against = (
-        windy_planner().plan(problem, variant="online").routes[0].legs[0].cost for problem in (there, back)
+        windy_planner().plan(problem, variant=variant).routes[0].legs[0].cost for problem in (there, back)
     )
     assert against > 1.5 * with_wind
 

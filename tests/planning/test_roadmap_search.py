@@ -175,7 +175,7 @@ def test_shortened_ways_cost_their_length_and_others_what_one_may_hope():
     search = begun(make_planner(BLOCK), scattered_problem(1, 3, BLOCK))
     ways = search.joined.ways()
     cost = search._expected(ways)
-    lengths = {leg: search.pace * way.bridge.length for leg, way in search.found.items()}
+    lengths = {leg: search.prepared.roadmap.pace * way.bridge.length for leg, way in search.found.items()}
     usual = np.median([steps / ways.cost[leg.source, leg.target] for leg, steps in lengths.items()])
     for (row, column), steps in np.ndenumerate(cost):
         leg = Pair(row, column)
@@ -216,8 +216,8 @@ def test_a_plan_states_costs_and_proves_nothing():
     search = begun(make_planner(BLOCK), ACROSS)
     search.run(MaxRounds(9))
     result = search.result("fake", "verified", 0)
-    assert result.routes[0].legs[0].cost == pytest.approx(search.pace * result.length)
-    assert result.rounds[-1].route_cost == pytest.approx(search.pace * result.length)
+    assert result.routes[0].legs[0].cost == pytest.approx(search.prepared.roadmap.pace * result.length)
+    assert result.rounds[-1].route_cost == pytest.approx(search.prepared.roadmap.pace * result.length)
     assert result.routes[0].legs[0].gap == 0.0
     assert search.num_tries[Pair(0, 1)] == 0
     assert not result.certificate.premises_hold

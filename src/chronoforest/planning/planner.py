@@ -16,7 +16,7 @@ from chronoforest.planning.anchors import AnchorCheck
 from chronoforest.planning.closed_loop import ClosedLoop
 from chronoforest.planning.preparation import Prepared, prepare
 from chronoforest.planning.result import PlanResult
-from chronoforest.planning.roadmap_search import MOST_ROUNDS, RoadmapSearch
+from chronoforest.planning.roadmap_search import RoadmapSearch
 from chronoforest.planning.timing import step_times
 from chronoforest.planning.variants import VARIANTS, PlannerParams
 from chronoforest.roadmap.ways import Roadmap
@@ -31,6 +31,9 @@ from chronoforest.types import (
     SnapshotObserver,
     StopCriterion,
 )
+
+MOST_ROUNDS = 20
+"""Rounds over the roadmap for one leg: trees that join what it does not do so in a few, or in vain."""
 
 
 @dataclass(frozen=True)

@@ -50,15 +50,14 @@ MOST_REFUTED = 3
 """A leg whose ways were refuted so often stays as it was first proposed: where the denoiser realises nothing,
 its verdicts speak against the denoiser, and a detour is no better than the way itself."""
 
-MOST_ROUNDS = 20
-"""Rounds for one leg unless told: trees that join what the roadmap does not do so in a few, or in vain."""
-
 
 @dataclass(frozen=True, eq=False)
 class ProposedWay:
-    """A leg's way: bridge: shortened; pieces: what is left to verify of it; segments: what was realised."""
+    """A leg's way: bridge: shortened; steps: expected along it; pieces: what is left to verify of it;
+    segments: what was realised."""
 
     bridge: Bridge
+    steps: float
     pieces: tuple[FloatArray, ...]
     segments: tuple[FloatArray, ...] = ()
 
@@ -88,8 +87,8 @@ class RoadmapSearch:
             AutoSolver() if order is None else FixedOrder(order_from_names(order, problem))
         )
         self.rng = np.random.default_rng(seed)
-        self.pace = prepared.roadmap.pace
         self.joined = join(prepared.roadmap, problem.anchors, prepared.ground)
+        self.undoubted = self.joined.hops.steps
         if prepared.variant.fixes_order:
             self.solver = FixedOrder(self.solver(self.joined.ways().cost, problem, None))
         self.found: dict[Pair, ProposedWay] = {}
@@ -143,8 +142,8 @@ class RoadmapSearch:
                 return route
 
     def _expected(self, ways: Ways) -> FloatArray:
-        """[A, A] steps: a shortened way takes its length at the usual pace, others are hoped to do so."""
-        known = {leg: self.pace * way.bridge.length for leg, way in self.found.items()}
+        """[A, A] steps: a shortened way takes what its hops do, less what was cut; others are hoped to."""
+        known = {leg: way.steps for leg, way in self.found.items()}
         ratios = [steps / ways.cost[leg.source, leg.target] for leg, steps in known.items()]
         cost = ways.cost * (HOPE * float(np.median(ratios)) if ratios else 1.0)
         for leg, steps in known.items():
@@ -161,11 +160,13 @@ class RoadmapSearch:
             way.path, prepared.models.density, prepared.learned, prepared.params.assembly
         )
         pieces = cut(path, prepared.checker.piece_length) if prepared.variant.verifies else []
-        self.found[leg] = ProposedWay(Bridge(path, path_length(way.path)), tuple(pieces))
+        bridge = Bridge(path, path_length(way.path))
+        steps = float(self.undoubted[way.hops].sum()) * bridge.length / bridge.raw_length
+        self.found[leg] = ProposedWay(bridge, steps, tuple(pieces))
         self.first.setdefault(leg, self.found[leg])
         if prepared.params.is_reversible:
             back = tuple(piece[::-1] for piece in pieces)
-            self.found[leg.reversed] = ProposedWay(self.found[leg].bridge.reversed, back)
+            self.found[leg.reversed] = ProposedWay(bridge.reversed, steps, back)
         return True
 
     def _open_legs(self) -> tuple[Pair, ...]:
@@ -216,8 +217,8 @@ class RoadmapSearch:
     def _forget(self, legs: tuple[Pair, ...]) -> None:
         """Ask the roadmap again for these legs and for others that are not verified, but not for those that
         are given up."""
-        verified = {pair: way for pair, way in self.found.items() if way.is_verified and pair not in legs}
-        self.found = verified | {pair: way for pair, way in self.first.items() if self._is_given_up(pair)}
+        kept = {pair: way for pair, way in self.found.items() if way.is_verified and pair not in legs}
+        self.found = kept | {pair: way for pair, way in self.first.items() if self._is_given_up(pair)}
 
     def _record(self, asked: tuple[Pair, ...]) -> None:
         self.rounds.append(
@@ -280,8 +281,7 @@ class RoadmapSearch:
         evidence: LegEvidence = (
             "verified" if self.prepared.variant.verifies and way.is_verified else "proposed"
         )
-        cost = self.pace * way.bridge.length
-        return Leg(*names, True, cost, 0.0, width(0.0, calibration), names, evidence)
+        return Leg(*names, True, way.steps, 0.0, width(0.0, calibration), names, evidence)
 
     def _pictures(self, legs: Iterable[Pair]) -> tuple[TreePicture, ...]:
         """The realised segments of every leg, each with as many points as the longest."""
