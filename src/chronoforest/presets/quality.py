@@ -6,25 +6,28 @@ import json
 import warnings
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from itertools import permutations
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from scipy.sparse import csr_matrix
-from scipy.sparse.csgraph import connected_components
 
 from chronoforest.errors import BadCheckpoint
 from chronoforest.files import reading, write_text
 from chronoforest.models.store import Stored, load_models
 from chronoforest.planning.planner import Planner
+from chronoforest.planning.preparation import Prepared
 from chronoforest.presets.named import Preset
 from chronoforest.presets.roadmaps import keep_roadmap
 from chronoforest.roadmap.verify import Checker, cut
-from chronoforest.roadmap.ways import Roadmap
+from chronoforest.roadmap.ways import Joined, join
 from chronoforest.types import FloatArray
 
 FILE = "quality.json"
 FORMAT = "chronoforest-quality/1"
+
+NUM_PLACES = 40
+"""Held-out places between which ways are asked for."""
 
 NUM_PIECES = 48
 """Pieces of held-out recordings that the denoiser is asked about."""
@@ -64,10 +67,10 @@ LONGER = "train the denoiser longer (more --steps, no --quick)"
 MEASURES: dict[str, Measure] = {
     "unseen_places": Measure("of held-out places nothing else was recorded near", 0.01, 0.05, MORE),
     "joined_places": Measure(
-        "of all pairs of places can reach each other over the roadmap",
+        "of the ways between held-out places were driven all along",
         0.95,
         0.7,
-        "record ways between the parts that are cut off from each other",
+        "record ways between parts that nobody drove from one to the other",
     ),
     "distance_order": Measure(
         "rank correlation of the distance with held-out step counts",
@@ -135,7 +138,7 @@ def assess(preset: Preset, folder: Path, held_out: FloatArray, distance: str = "
     keep_roadmap(folder, models, preset.planner, prepared.roadmap)
     values = {
         **card_figures(folder, distance),
-        "joined_places": joined_share(prepared.roadmap),
+        "joined_places": joined_share(_held_out_places(prepared, held_out)),
         "confirmed_ways": confirmed_share(prepared.checker, held_out),
     }
     marks = [mark(name, values[name]) for name in MEASURES if name in values]
@@ -165,12 +168,20 @@ def _worse(figures: Mapping[str, float], name: str) -> float:
     return max(figures[f"leaving_{name}"], figures[f"arriving_{name}"])
 
 
-def joined_share(roadmap: Roadmap) -> float:
-    """Share of the ordered pairs of places that reach each other both ways over the hops."""
-    count, hops = len(roadmap.places), roadmap.hops.driven()
-    graph = csr_matrix((np.ones(len(hops)), (hops.source, hops.target)), shape=(count, count))
-    _, part = connected_components(graph, directed=True, connection="strong")
-    return float(((np.bincount(part) / count) ** 2).sum())
+def joined_share(joined: Joined) -> float:
+    """Share of the ordered pairs of anchors that hops join which somebody drove, all along."""
+    ways, count = joined.ways(), joined.num_anchors
+    found = [ways.way(source, target) for source, target in permutations(range(count), 2)]
+    driven = [way is not None and bool(joined.hops.is_driven[way.hops].all()) for way in found]
+    return float(np.mean(driven)) if driven else 0.0
+
+
+def _held_out_places(prepared: Prepared, recordings: FloatArray) -> Joined:
+    """Some supported places of recordings [E, T, d], joined to the roadmap."""
+    places = recordings.reshape(-1, recordings.shape[-1])
+    places = places[prepared.models.density.margin(places) > 0]
+    some = np.random.default_rng(0).permutation(len(places))[:NUM_PLACES]
+    return join(prepared.roadmap, places[some], prepared.ground)
 
 
 def confirmed_share(checker: Checker, recordings: FloatArray) -> float:

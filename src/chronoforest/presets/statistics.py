@@ -139,7 +139,8 @@ class Statistics:
     def room(self) -> float:
         """Distance to the edge of the support that three quarters of all places keep."""
         params = DensityParams(self.cell, self.bandwidth, lane_share=self.lane_share)
-        density = fit_density(self.xy, params, self.episodes.jump)
+        # Without directions there are no lanes, and their room would be that of a whole street.
+        density = fit_density(self.xy, params, self.episodes.jump, self.stride if self.is_one_way else 0)
         margin = density.margin(self._places[:: max(1, len(self._places) // 50_000)])
         return max(float(np.quantile(margin, 0.25)), self.bandwidth / 3)
 
