@@ -9,6 +9,7 @@ from toy_world import as_tables, ring_episodes
 from chronoforest.data.episodes import Episodes
 from chronoforest.errors import BadDataset
 from chronoforest.models.denoiser import num_tokens
+from chronoforest.models.density import DensityParams, fit_density
 from chronoforest.presets.files import overlay
 from chronoforest.presets.named import Preset
 from chronoforest.presets.proposal import propose
@@ -117,3 +118,19 @@ def test_recordings_far_apart_are_not_blurred_into_one():
     found = Statistics(Episodes(walks, np.zeros((2, 101, 0), dtype=np.float32)))
     assert found.step == pytest.approx(0.2, rel=1e-3)
     assert found.bandwidth == pytest.approx(3 * found.step)
+
+
+def test_the_room_of_lanes_is_measured_on_the_density_that_is_trained():
+    """Strays beside a lane widen what was recorded, but not the lane."""
+    usual = ring_episodes(num_episodes=200)
+    rng = np.random.default_rng(0)
+    aside = np.where(rng.random(len(usual.xy)) < 0.1, rng.normal(0.0, 1.5, len(usual.xy)), 0.0)
+    moved = (usual.observations + aside[:, None, None]).astype(np.float32)
+    strayed = Statistics(Episodes(moved, usual.actions))
+    params = DensityParams(strayed.cell, strayed.bandwidth, lane_share=strayed.lane_share)
+    trained = fit_density(strayed.xy, params, strayed.episodes.jump, strayed.stride)
+    without_lanes = fit_density(strayed.xy, params, strayed.episodes.jump)
+    kept, wider = (np.quantile(d.margin(strayed.xy.reshape(-1, 2)), 0.25) for d in (trained, without_lanes))
+    assert strayed.is_one_way
+    assert strayed.room == pytest.approx(kept, rel=0.05)
+    assert wider > 1.2 * kept
