@@ -13,7 +13,7 @@ from chronoforest.bench.case import Case
 from chronoforest.bench.run import run_cases
 from chronoforest.bench.suite import Request, Suite
 from chronoforest.cli import Verb, run_verbs
-from chronoforest.cli.planning import open_folder
+from chronoforest.cli.planning import Where, open_folder
 from chronoforest.cli.progress import bar
 from chronoforest.cli.report import Folder
 from chronoforest.errors import InvalidParameter
@@ -24,12 +24,12 @@ PROGRAM = "python -m benchmarks"
 
 
 def run(
+    where: Where,
     only: tuple[str, ...] = (),
     kinds: tuple[str, ...] = (),
     variants: tuple[str, ...] = (),
     repeats: int | None = None,
     episodes: int | None = None,
-    workers: int = 1,
     dry_run: bool = False,
     out: Path = Path("runs/paper"),
     device: str = "cpu",
@@ -45,7 +45,6 @@ def run(
         variants: of the planner; all that the suite compares unless told.
         repeats: evaluations of the whole, or of each stored problem; the paper's number unless told.
         episodes: of each task, or stored problems of each; the paper's number unless told.
-        workers: processes; each loads its own planner and uses one thread.
         dry_run: list what would be run and how long it may take, and run nothing.
         out: folder for SUITE.jsonl, one line per trial; a run that was stopped continues from there.
         device: cpu or cuda; use another folder for each.
@@ -53,6 +52,7 @@ def run(
         preset: suite parts in another world than its own: a named one, or NAME for NAME.toml.
         weights: folder of trained models for it; use another `out` for each.
     """
+    where.check(device)
     request = Request(repeats, episodes, _template(preset, weights, only))
     wanted = {
         suite: [
@@ -64,7 +64,7 @@ def run(
     }
     forecasts = {suite: forecast(suite, cases, out) for suite, cases in wanted.items()}
     if dry_run:
-        _print_forecasts(forecasts, workers)
+        _print_forecasts(forecasts, where.workers or 1)
         return
     open_folder(out, PROGRAM)
     for suite, cases in wanted.items():
@@ -72,7 +72,8 @@ def run(
             left_out = f"{one.num_wanted} trials of {one.setup.choice.planner} left out"
             print(f"{suite.name}: {left_out}: {one.obstacle}")
         with bar(suite.name, "trials") as on_progress:
-            trials = run_cases(suite, runnable(cases), out, workers, on_progress)
+            engine = where.make(("benchmarks",))
+            trials = run_cases(suite, runnable(cases), out, on_progress=on_progress, engine=engine)
         print(f"{out / suite.file}: {len(trials)} trials of suite {suite.name}")
 
 

@@ -77,47 +77,6 @@ def test_a_worker_hears_no_ctrl_c_and_ends_with_its_parent():
     assert not is_alive(child)
 
 
-SPREAD = """
-import sys, time
-from chronoforest.processes import handled, interrupt, spread
-import signal
-try:
-    with handled(interrupt, signal.SIGTERM):
-        for _ in spread(time.sleep, [(0.0,), (60.0,), (60.0,)], 2):
-            print("one", flush=True)
-except KeyboardInterrupt:
-    print("interrupted", flush=True)
-"""
-
-
-def descendants(pid):
-    """Processes whose parent is the given one."""
-    listed = subprocess.run(["ps", "-eo", "pid,ppid"], capture_output=True, text=True, check=True).stdout
-    rows = [line.split() for line in listed.splitlines()[1:]]
-    return [int(child) for child, parent in rows if int(parent) == pid]
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_shared_work_ends_in_silence_whatever_ends_its_owner(number):
-    pipe = subprocess.PIPE
-    options = {"stdout": pipe, "stderr": pipe, "text": True, "start_new_session": True}
-    owner = subprocess.Popen([sys.executable, "-c", SPREAD], **options)
-    assert owner.stdout.readline() == "one\n"
-    workers = descendants(owner.pid)
-    if number == signal.SIGINT:
-        os.killpg(owner.pid, number)  # as a terminal does
-    else:
-        owner.send_signal(number)
-    printed, errors = owner.communicate(timeout=20)
-    if number != signal.SIGKILL:
-        assert (printed, errors) == ("interrupted\n", "")
-    ends_at = time.monotonic() + 10
-    while any(map(is_alive, workers)) and time.monotonic() < ends_at:
-        time.sleep(0.05)
-    assert len(workers) >= 2
-    assert not any(map(is_alive, workers))
-
-
 STOPPED = """
 import sys, time
 from chronoforest import cli

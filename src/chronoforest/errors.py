@@ -121,6 +121,10 @@ class InUse(ChronoForestError):
         super().__init__(f"{target} is in use by {holder}; wait until it ends, or choose another folder")
 
 
+class NoCluster(ChronoForestError):
+    """There is no Ray cluster at an address, or it has no room for a worker."""
+
+
 class WorkerDied(ChronoForestError):
     """A process that shares the work ended before its work was done."""
 

@@ -14,6 +14,7 @@ from chronoforest.errors import MissingExtra
 EXTRAS = {
     "sim": ("mujoco", "ogbench", "gymnasium", "joblib", "imageio_ffmpeg"),
     "view": ("fastapi", "uvicorn"),
+    "ray": ("ray",),
 }
 """Modules that the package's extras bring."""
 

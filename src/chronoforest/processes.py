@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from types import FrameType
-from typing import Any, TypeVar
 
-from chronoforest.errors import WorkerDied
-
-Result = TypeVar("Result")
 Handler = Callable[[int, FrameType | None], None] | signal.Handlers
 
 CHECK_SECONDS = 0.5
@@ -44,6 +37,16 @@ def handled(handler: Handler, *numbers: signal.Signals) -> Iterator[None]:
 
 
 @contextmanager
+def unchanged(number: signal.Signals) -> Iterator[None]:
+    """Whoever answers a signal before the block does so after it; elsewhere than in the main thread nothing
+    changes."""
+    former = signal.getsignal(number)
+    yield
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(number, former or signal.SIG_DFL)
+
+
+@contextmanager
 def held_signals() -> Iterator[Callable[[], None]]:
     """Hold ctrl-C and SIGTERM back until the yielded function is called, so that what is saved is never half
     a step.
@@ -66,31 +69,6 @@ def deaf_children() -> AbstractContextManager[None]:
     decides. (What is ignored stays so in a new program; a blocked signal would not, multiprocessing unblocks
     it.)"""
     return handled(signal.SIG_IGN, signal.SIGINT)
-
-
-def spread(
-    work: Callable[..., Result], calls: Iterable[Sequence[Any]], num_workers: int
-) -> Generator[Result, None, None]:
-    """What `work` returns for the arguments of each call, as they finish, from processes of their own.
-
-    They end at once when this generator is left early, and soon after this process when it is killed.
-    """
-    # A fresh interpreter per worker: forking a process whose torch threads are running can hang.
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(num_workers, context, initializer=end_with, initargs=(os.getpid(),))
-    try:
-        with deaf_children():
-            waiting = [pool.submit(work, *arguments) for arguments in calls]
-        for finished in as_completed(waiting):
-            yield finished.result()
-    except BrokenProcessPool as error:
-        raise WorkerDied(
-            "a process that shares the work ended unexpectedly; the same command continues"
-        ) from error
-    finally:
-        for process in list(pool._processes.values()):
-            process.terminate()
-        pool.shutdown(wait=True, cancel_futures=True)
 
 
 @cache

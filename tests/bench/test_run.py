@@ -13,6 +13,7 @@ from chronoforest.bench.case import Case
 from chronoforest.bench.protocol import PAIRS, load_walker
 from chronoforest.bench.run import read_records, read_trials, run_cases
 from chronoforest.bench.trials import Origin, Trial, fingerprint
+from chronoforest.engines import Answer
 from chronoforest.errors import (
     BadCheckpoint,
     BadResult,
@@ -126,6 +127,26 @@ def test_variants_share_a_file(tmp_path):
 def test_an_error_in_a_worker_is_its_sentence(tmp_path, workers):
     with pytest.raises(ChronoForestError, match=r"unknown preset .* available: another"):
         run_cases(REFUSED, CASES, tmp_path / "trials", workers)
+
+
+class DeadlyEngine:
+    """Every second item ends its workers."""
+
+    def answers(self, work, items, files=()):
+        for index, item in reversed(list(enumerate(items))):
+            is_fatal = index % 2 == 1
+            result = None if is_fatal else work(item, lambda path: path)
+            yield Answer(index, result, "it died" if is_fatal else "")
+
+
+def test_a_case_that_ends_its_workers_is_recorded_as_failed_with_the_reason(tmp_path):
+    alone = run_cases(FAKE, CASES, tmp_path / "alone")
+    trials = run_cases(FAKE, CASES, tmp_path / "deadly", engine=DeadlyEngine())
+    assert trials[::2] == alone[::2]
+    assert [trial.case for trial in trials] == CASES
+    assert {(trial.refusal, trial.plan) for trial in trials[1::2]} == {("it died", None)}
+    assert trials[1].origin.version == version("chronoforest")
+    assert run_cases(FAKE, CASES, tmp_path / "deadly") == trials  # they are not tried again
 
 
 def test_bad_requests_say_what_is_wrong(tmp_path):

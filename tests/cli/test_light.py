@@ -23,6 +23,7 @@ HEAVY = (
     "safetensors",
     "joblib",
     "fastapi",
+    "ray",
 )
 
 PLAN = ["plan", "--preset", "ant-giant", "--starts", "0,0", "--goals", "52,36"]
@@ -53,6 +54,8 @@ MISTAKES = {
     "a viewer's port": ["view", "--port", "99999"],
     "a bench's preset": ["bench", "pairs", "--preset", "moon"],
     "a bench's workers": ["bench", "multi", "--preset", "ant-giant", "--workers", "0"],
+    "a bench's engine": ["bench", "pairs", "--preset", "ant-giant", "--engine", "rye"],
+    "a share of a GPU": ["bench", "pairs", "--preset", "ant-giant", "--gpus-per-worker", "0.1"],
     "a bench's episodes": ["bench", "pairs", "--preset", "ant-giant", "--episodes", "0"],
     "a bench's seed": ["bench", "pairs", "--preset", "ant-giant", "--seed", "-1"],
     "a tracker's path": ["bench", "track", "--preset", "ant-giant", "--reference", "straight"],

@@ -1,4 +1,5 @@
-"""Run cases on several processes and write one JSON line per trial; an interrupted run continues.
+"""Run cases on several processes, here or on other machines, and write one JSON line per trial; an
+interrupted run continues.
 
 The file of a suite holds one trial per line; what it holds already is never run again.
 """
@@ -9,17 +10,18 @@ import gzip
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from chronoforest.bench.case import Case
 from chronoforest.bench.suite import Suite
 from chronoforest.bench.trials import Origin, Trial
-from chronoforest.errors import BadResult, ChronoForestError, InvalidParameter, InvalidProblem
+from chronoforest.engines import Engine, LocalEngine, Places
+from chronoforest.errors import BadResult, InvalidProblem
 from chronoforest.files import DAMAGE, append_line, locked, reading
 from chronoforest.peers.choice import PlannerChoice
-from chronoforest.processes import spread
 
 OnProgress = Callable[[int, int], None]
 Load = Callable[[PlannerChoice], Any]
@@ -32,16 +34,19 @@ def run_cases(
     folder: Path,
     workers: int = 1,
     on_progress: OnProgress | None = None,
+    engine: Engine | None = None,
 ) -> list[Trial]:
-    """The trials of all cases, in their order; those that the folder holds already are not run again."""
-    if workers < 1:
-        raise InvalidParameter(f"workers must be at least 1, got {workers}")
+    """The trials of all cases, in their order; those that the folder holds already are not run again.
+
+    engine: where they run, so many processes of this machine unless told; only this one writes.
+    """
+    engine = engine or LocalEngine(workers)
     path = folder / suite.file
     with locked(path):
         trials = {trial.case.key: trial for trial in read_records(folder, suite)}
         pending = [case for case in cases if case.key not in trials]
         num_kept = len(cases) - len(pending)
-        for num_run, trial in enumerate(_run(pending, suite, workers), start=1):
+        for num_run, trial in enumerate(_run(pending, suite, engine), start=1):
             append_line(path, trial.to_json())
             trials[trial.case.key] = trial
             if on_progress is not None:
@@ -78,29 +83,22 @@ def attempt(case: Case, loaded: Any, run: RunCase) -> Trial:
         return Trial(case, plan=None, refusal=str(error))
 
 
-def _run(cases: Sequence[Case], suite: Suite, workers: int) -> Iterator[Trial]:
-    """Trials as they finish."""
-    if workers == 1 or len(cases) < 2:
-        yield from (_trial(case, suite.load, suite.run) for case in cases)
-        return
-    calls = [(case, suite.load, suite.run) for case in cases]
-    with closing(spread(_trial_or_error, calls, min(workers, len(cases)))) as answers:
-        for trial, error in answers:
-            if trial is None:
-                raise ChronoForestError(error)
-            yield trial
+def _run(cases: Sequence[Case], suite: Suite, engine: Engine) -> Iterator[Trial]:
+    """Trials as they finish; a case that ends every process it is given to is a failed one."""
+    files = (path for choice in {case.choice for case in cases} for path in choice.files)
+    with closing(engine.answers(partial(_trial, suite.load, suite.run), cases, files)) as answers:
+        for answer in answers:
+            failed = Trial(
+                cases[answer.index],
+                plan=None,
+                refusal=answer.failure,
+                origin=Origin(version("chronoforest")),
+            )
+            yield answer.result or failed
 
 
-def _trial_or_error(case: Case, load: Load, run: RunCase) -> tuple[Trial | None, str]:
-    """A worker's answer; errors travel as their sentence, since not all of them can be pickled."""
-    try:
-        return _trial(case, load, run), ""
-    except ChronoForestError as error:
-        return None, str(error)
-
-
-def _trial(case: Case, load: Load, run: RunCase) -> Trial:
-    loaded, origin = _loaded(load, case.choice)
+def _trial(load: Load, run: RunCase, case: Case, places: Places) -> Trial:
+    loaded, origin = _loaded(load, case.choice.moved(places))
     return replace(attempt(case, loaded, run), origin=origin)
 
 

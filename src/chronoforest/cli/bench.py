@@ -8,8 +8,9 @@ from typing import Annotated, Any
 
 from tyro.conf import arg
 
-from chronoforest.cli.planning import Choice, open_folder
-from chronoforest.errors import InvalidParameter, require_at_least
+from chronoforest.cli.planning import Choice, Where, open_folder
+from chronoforest.engines.choice import EngineChoice
+from chronoforest.errors import InvalidParameter
 from chronoforest.modules import require
 from chronoforest.names import DEFAULT_VARIANT, check_reference, check_variant
 from chronoforest.peers.choice import PlannerChoice
@@ -22,14 +23,12 @@ class BenchOptions:
     Args:
         variant: verified, or online for the paper's method, or one of the ablations.
         seed: of all trials; the same seed gives the same plans.
-        workers: processes; each loads its own planner and uses one thread.
         out: folder for SUITE.jsonl, one line per trial; a run that was stopped continues from there.
         markdown: print the table for a Markdown file.
     """
 
     variant: str = DEFAULT_VARIANT
     seed: int = 0
-    workers: int = 1
     out: Path = Path("runs/bench")
     markdown: bool = False
 
@@ -39,7 +38,6 @@ class BenchOptions:
 
         check_variant(self.variant)
         check_whole("seed", self.seed)
-        require_at_least(self, 1, "workers")
         if episodes < 1:
             raise InvalidParameter(f"episodes must be at least 1, got {episodes}")
 
@@ -47,7 +45,7 @@ class BenchOptions:
 Bench = Annotated[BenchOptions, arg(name="")]
 
 
-def stitch(choice: Choice, bench: Bench, episodes: int = 50, replans: bool = True) -> None:
+def stitch(choice: Choice, where: Where, bench: Bench, episodes: int = 50, replans: bool = True) -> None:
     """The official protocol: five tasks with jitter, success within 1000 and within 2000 steps.
 
     Args:
@@ -55,19 +53,21 @@ def stitch(choice: Choice, bench: Bench, episodes: int = 50, replans: bool = Tru
         replans: plan anew when something goes wrong on the way; without it the walk ends there.
     """
     require("sim")
-    _bench("stitch", choice, bench, episodes, replans=replans)
+    _bench("stitch", choice, where, bench, episodes, replans=replans)
 
 
-def pairs(choice: Choice, bench: Bench, episodes: int = 500) -> None:
+def pairs(choice: Choice, where: Where, bench: Bench, episodes: int = 500) -> None:
     """Plans between random starts and goals: completeness, walls crossed, lengths.
 
     Args:
         episodes: pairs in all.
     """
-    _bench("pairs", choice, bench, episodes)
+    _bench("pairs", choice, where, bench, episodes)
 
 
-def multi(choice: Choice, bench: Bench, episodes: int = 100, agents: int = 2, waypoints: int = 5) -> None:
+def multi(
+    choice: Choice, where: Where, bench: Bench, episodes: int = 100, agents: int = 2, waypoints: int = 5
+) -> None:
     """Plans for several agents with shared random waypoints.
 
     Args:
@@ -75,20 +75,21 @@ def multi(choice: Choice, bench: Bench, episodes: int = 100, agents: int = 2, wa
         agents: M.
         waypoints: K.
     """
-    _bench("multi", choice, bench, episodes, num_agents=agents, num_waypoints=waypoints)
+    _bench("multi", choice, where, bench, episodes, num_agents=agents, num_waypoints=waypoints)
 
 
-def order(choice: Choice, bench: Bench, episodes: int = 50) -> None:
+def order(choice: Choice, where: Where, bench: Bench, episodes: int = 50) -> None:
     """Plans through three waypoints whose best order the raw learned distance gets wrong.
 
     Args:
         episodes: waypoint triples in all; the five tasks take turns.
     """
-    _bench("order", choice, bench, episodes)
+    _bench("order", choice, where, bench, episodes)
 
 
 def track(
     choice: Choice,
+    where: Where,
     bench: Bench,
     episodes: int = 12,
     reference: str = "centres",
@@ -107,13 +108,16 @@ def track(
     from chronoforest.presets.named import get_preset
 
     named = replace(choice, tracker=choice.tracker or get_preset(choice.preset).models.tracker.name)
-    _bench("track", named, bench, episodes, reference=reference, look_ahead=look)
+    _bench("track", named, where, bench, episodes, reference=reference, look_ahead=look)
 
 
-def _bench(name: str, choice: PlannerChoice, bench: BenchOptions, episodes: int, **more: Any) -> None:
+def _bench(
+    name: str, choice: PlannerChoice, where: EngineChoice, bench: BenchOptions, episodes: int, **more: Any
+) -> None:
     """Run a suite and print its table; `more`: what else its cases share."""
     choice.check()
     bench.check(episodes)
+    where.check(choice.device)
     from rich.console import Console
 
     from chronoforest.bench.case import Case
@@ -132,7 +136,8 @@ def _bench(name: str, choice: PlannerChoice, bench: BenchOptions, episodes: int,
     if num_kept:
         print(f"{path}: {num_kept} of {len(cases)} trials were there already, kept")
     with bar(f"{name} {choice.preset}", "trials") as on_progress:
-        trials = run_cases(suite, cases, folder, bench.workers, on_progress)
+        engine = where.make(choice.modules)
+        trials = run_cases(suite, cases, folder, on_progress=on_progress, engine=engine)
     table = bench_table(name, trials, setup_title(cases[0]))
     print(table.to_pipes()) if bench.markdown else Console().print(table.to_rich())
     print(f"{path}: {len(trials)} trials")

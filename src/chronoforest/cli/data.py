@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional, arg
 
+from chronoforest.cli.planning import Where
 from chronoforest.data.columns import Columns
 from chronoforest.data.imports import ImportParams, import_files, save_episodes
 
@@ -23,9 +24,9 @@ Files = Annotated[Positional[tuple[str, ...]], arg(metavar="FILE…")]
 
 def generate(
     name: Name,
+    where: Where,
     out_dir: Path = DATA_FOLDER,
     seed: int = 0,
-    workers: int | None = None,
     episodes: int = 5000,
     val_episodes: int = 500,
     expert: Path | None = None,
@@ -39,22 +40,23 @@ def generate(
         name: dataset, such as pointmaze-giant-stitch-v0.
         out_dir: folder for NAME.npz and NAME-val.npz.
         seed: whole number that determines every episode.
-        workers: processes; all cores unless told.
         episodes: training episodes.
         val_episodes: validation episodes.
         expert: the ant's expert from `python -m benchmarks expert`; the one that ships unless told.
     """
+    where.check()
     from chronoforest.cli.progress import bar
     from chronoforest.collect.expert import expert_for
     from chronoforest.collect.stitch import Recipe
     from chronoforest.collect.stitch import generate as record
 
     walker = expert_for(name, expert)
+    engine = None if where.is_plain else where.make()
     for split, suffix, count in (("train", "", episodes), ("val", "-val", val_episodes)):
         recipe = Recipe(name, split, count, seed, walker)
         out = out_dir / f"{name}{suffix}.npz"
         with bar(out.name, "episodes") as on_progress:
-            is_new = record(recipe, out, workers, on_progress)
+            is_new = record(recipe, out, on_progress=on_progress, engine=engine)
         print(f"{out}: {'written' if is_new else 'was there already, kept'}")
 
 

@@ -11,11 +11,13 @@ from typing import Annotated
 
 from tyro.conf import arg
 
+from chronoforest.engines.choice import EngineChoice
 from chronoforest.errors import InvalidProblem
 from chronoforest.files import DAMAGE, write_text
 from chronoforest.peers.choice import PlannerChoice
 
 Choice = Annotated[PlannerChoice, arg(name="")]
+Where = Annotated[EngineChoice, arg(name="")]
 
 
 def open_folder(out: Path, program: str = "chronoforest") -> Path:

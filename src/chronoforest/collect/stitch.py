@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
@@ -23,12 +23,12 @@ from numpy.typing import NDArray
 from chronoforest.collect.expert import Expert
 from chronoforest.collect.oracle import GOAL_CELLS, Oracle, free_cells, oracle, stitch_goals
 from chronoforest.data.episodes import load, write_arrays
+from chronoforest.engines import Engine, LocalEngine, Places
 from chronoforest.envs.simulator import import_mujoco
 from chronoforest.envs.tasks import Env, make_env, seeded_reset, world
-from chronoforest.errors import CannotWrite, InvalidParameter
+from chronoforest.errors import CannotWrite, InvalidParameter, WorkerDied
 from chronoforest.files import DAMAGE, locked
 from chronoforest.modules import optional
-from chronoforest.processes import deaf_children, end_with
 from chronoforest.types import FloatArray
 
 EPISODE_STEPS = 201
@@ -95,10 +95,15 @@ def record_episode(env: Env, recipe: Recipe, episode: int) -> Arrays:
 
 
 def generate(
-    recipe: Recipe, out: Path, workers: int | None = None, on_progress: Progress | None = None
+    recipe: Recipe,
+    out: Path,
+    workers: int | None = None,
+    on_progress: Progress | None = None,
+    engine: Engine | None = None,
 ) -> bool:
     """Write the recipe's dataset to `out`; False if it was there already.
 
+    engine: where episodes are recorded, on so many processes of this machine, or all its cores, unless told.
     Finished chunks wait in `<out>.parts/` until the file is complete, so an interrupted call continues.
     A file that another recipe made is never overwritten.
     """
@@ -110,7 +115,7 @@ def generate(
             return False
         parts = out.with_name(out.name + ".parts")
         chunks = _chunks(recipe, parts)
-        for num_done in _record_chunks(chunks, workers):
+        for num_done in _record_chunks(chunks, engine or LocalEngine(_num_workers(workers))):
             if on_progress is not None:
                 on_progress(num_done, recipe.num_episodes)
         write_arrays(out, _joined(chunks) | {"metadata": np.array(json.dumps(recipe.metadata()))})
@@ -152,34 +157,30 @@ def _chunks(recipe: Recipe, folder: Path) -> list[_Chunk]:
     return [_Chunk(recipe, a, b, folder / f"{digest}-{a:06}-{b:06}.npz") for a, b in spans]
 
 
-def _record_chunks(chunks: list[_Chunk], workers: int | None) -> Iterator[int]:
-    """Record what is missing on all cores; yields the number of episodes that are finished."""
-    joblib = optional("joblib", "sim")
+def _record_chunks(chunks: list[_Chunk], engine: Engine) -> Iterator[int]:
+    """Record and write what is missing; yields the number of episodes that are finished."""
     pending = [chunk for chunk in chunks if chunk.read() is None]
     num_done = chunks[-1].last - sum(chunk.num_episodes for chunk in pending)
     yield num_done
-    # One thread per worker is joblib's default when the workers fill the cores.
-    parallel = joblib.Parallel(
-        n_jobs=_num_workers(workers, len(pending)), return_as="generator", batch_size=1
-    )
-    with deaf_children():
-        recorded = parallel(joblib.delayed(_record_chunk)(chunk, os.getpid()) for chunk in pending)
-    for chunk, _ in zip(pending, recorded, strict=True):
-        num_done += chunk.num_episodes
-        yield num_done
+    with closing(engine.answers(_record_chunk, pending)) as answers:
+        for answer in answers:
+            chunk = pending[answer.index]
+            if answer.result is None:
+                raise WorkerDied(
+                    f"episodes {chunk.first} to {chunk.last - 1} cannot be recorded: {answer.failure}"
+                )
+            write_arrays(chunk.path, answer.result)
+            num_done += chunk.num_episodes
+            yield num_done
 
 
-def _num_workers(workers: int | None, num_chunks: int) -> int:
-    if workers is not None and workers < 1:
-        raise InvalidParameter(f"workers must be at least 1, got {workers}")
-    return max(1, min(workers or optional("joblib", "sim").cpu_count(), num_chunks))
+def _num_workers(workers: int | None) -> int:
+    return optional("joblib", "sim").cpu_count() if workers is None else workers
 
 
-def _record_chunk(chunk: _Chunk, parent: int) -> None:
-    end_with(parent)
+def _record_chunk(chunk: _Chunk, _: Places) -> Arrays:
     env = _env(chunk.recipe.name)
-    episodes = [record_episode(env, chunk.recipe, k) for k in range(chunk.first, chunk.last)]
-    write_arrays(chunk.path, _concatenated(episodes))
+    return _concatenated([record_episode(env, chunk.recipe, k) for k in range(chunk.first, chunk.last)])
 
 
 @cache

@@ -5,13 +5,14 @@ Nothing heavy is imported before a planner is loaded, so that `--help` does not 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from chronoforest.errors import BadCheckpoint, UnknownPlanner
 from chronoforest.modules import is_there
-from chronoforest.names import check_models, full_name
+from chronoforest.names import PRESETS, check_models, full_name, preset_file
 
 if TYPE_CHECKING:
     from chronoforest.presets.loading import PresetPlanner
@@ -95,3 +96,29 @@ class PlannerChoice:
         tracker = get_preset(self.preset).tracker_file(self.tracker)
         names = ("density", distance_file(self.distance), "denoiser", STUDENT, tracker)
         return tuple(model_path(self.folder, name) for name in names)
+
+    @property
+    def modules(self) -> tuple[str, ...]:
+        """What the planner is imported from, where that is not the package."""
+        if self.planner in (CHRONOFOREST, "dataset-graph"):
+            return ()
+        return ("benchmarks",) if self.planner in PLANNERS else (self.planner,)
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """All files that loading the planner may read, whether they are there or not."""
+        file = preset_file(self.preset)
+        own = () if self.preset in PRESETS.values() else (file,)
+        states = () if self.planner == CHRONOFOREST else (self.data / f"{file.stem}.npz",)
+        return (*self.weight_files, self.folder / "roadmap.safetensors", *own, *states)
+
+    def moved(self, places: Callable[[Path], Path]) -> PlannerChoice:
+        """The same planner where the files of a folder lie at another place."""
+        folder, file = places(self.folder), preset_file(self.preset)
+        is_own = self.preset not in PRESETS.values()
+        return replace(
+            self,
+            preset=str(places(file.parent) / file.name) if is_own else self.preset,
+            weights=self.weights if folder == self.folder else folder,
+            data=self.data if self.planner == CHRONOFOREST else places(self.data),
+        )

@@ -12,7 +12,7 @@ from chronoforest.data import episodes
 from chronoforest.errors import BadDataset, UnknownPlanner, UnknownVariant
 from chronoforest.execution.route import ExecutionParams
 from chronoforest.modules import value_in
-from chronoforest.names import DEFAULT_VARIANT
+from chronoforest.names import DEFAULT_VARIANT, preset_file
 from chronoforest.peers.choice import CHRONOFOREST, PLANNERS, PlannerChoice
 from chronoforest.peers.dataset_graph import DatasetGraph
 from chronoforest.peers.legs import Inputs, LegByLeg, Method
@@ -118,7 +118,7 @@ def load(choice: PlannerChoice) -> PresetPlanner:
 
 def recorded_places(folder: Path, preset: str) -> FloatArray:
     """[n, 2] every place in the training recordings of a preset."""
-    path = folder / f"{preset}.npz"
+    path = folder / f"{preset_file(preset).stem}.npz"
     if not path.is_file():
         raise BadDataset(
             f"{path}: no such file; planning on recorded states needs the recordings, which "
