@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import socket
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -28,6 +29,9 @@ LOCAL = "local"
 
 STORE_BYTES = 512 * 2**20
 """Of memory for what is sent, in a cluster of our own."""
+
+KNOCK_SECONDS = 5.0
+"""How long a cluster may take to answer."""
 
 NOISE = re.compile(r"\b(class_name|actor_id|pid|namespace|ip|Node Id): \S+|Some common causes.*", re.DOTALL)
 """In Ray's words about a death: what tells a user nothing."""
@@ -129,6 +133,7 @@ def _connected(ray: Any, address: str | None, modules: Sequence[str]) -> Iterato
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     own = {"include_dashboard": False, "object_store_memory": STORE_BYTES} if address is None else {}
     paths = [path for module in modules if (path := _path_of(module))]
+    _knock(address)
     try:
         with unchanged(signal.SIGTERM):  # which Ray takes for itself
             ray.init(
@@ -145,6 +150,20 @@ def _connected(ray: Any, address: str | None, modules: Sequence[str]) -> Iterato
         yield
     finally:
         ray.shutdown()
+
+
+def _knock(address: str | None) -> None:
+    """Refuse an address where nobody answers; Ray itself would try for minutes."""
+    host, _, port = (address or "").removeprefix("ray://").rpartition(":")
+    if not host or not port.isdigit():
+        return
+    try:
+        socket.create_connection((host, int(port)), KNOCK_SECONDS).close()
+    except OSError as error:
+        raise NoCluster(
+            f"nobody answers at {address} ({error.strerror or error}); `ray start --head` on that machine "
+            "starts a cluster, and its ports must be open"
+        ) from error
 
 
 def _path_of(module: str) -> str | None:
