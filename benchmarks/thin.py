@@ -11,9 +11,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
+import chronoforest
+from benchmarks.trainings import Sweep, train_all
 from chronoforest.data.episodes import Episodes, flat_arrays, load, write_arrays
-from chronoforest.errors import BadDataset
+from chronoforest.engines import EngineChoice
+from chronoforest.errors import BadDataset, WorkerDied
 from chronoforest.models.fit import FITS
 from chronoforest.models.params import ModelParams
 from chronoforest.models.runs import Recordings, TrainingRun
@@ -27,7 +31,7 @@ FOLDER = Path("runs/thin")
 STEPS = {"density": 0, "distance": 40_000, "denoiser": 12_000}
 """How long each model is trained at most."""
 
-SHIPPED = Path(__file__).parents[1] / "src" / "chronoforest" / "weights" / PRESET
+SHIPPED = Path(chronoforest.__file__).parent / "weights" / PRESET
 
 
 def folder_of(count: int, out: Path = FOLDER) -> Path:
@@ -41,6 +45,10 @@ def thin(
     out: Path = FOLDER,
     device: str = "auto",
     resume: bool = False,
+    engine: Literal["local", "ray"] = "local",
+    workers: int | None = None,
+    address: str | None = None,
+    gpus_per_worker: float = 0.0,
 ) -> None:
     """Train on the first few recordings; `run --only thin` then plans on what was learned.
 
@@ -49,11 +57,23 @@ def thin(
         data: folder with the recordings, of which `chronoforest data generate` makes 5000.
         out: folder for a folder of each count, with its recordings and models.
         device: cpu, cuda, or auto for the best there is.
-        resume: continue saved runs in the same folder as if they had never stopped.
+        resume: continue saved runs in the same folder as if they had never stopped; with workers, leave out
+            counts whose models are there.
+        engine: local for this machine, or ray for many.
+        workers: trainings at a time, each in a process of its own; one after another here unless told.
+        address: of the Ray cluster; one of this machine alone is started unless told.
+        gpus_per_worker: share of a GPU that a training on Ray takes.
     """
-    for count in counts:
-        folder = keep_first(count, data, out)
-        train_on(folder, device, resume)
+    where = EngineChoice(workers, engine, address, gpus_per_worker)
+    where.check(device)
+    folders = [keep_first(count, data, out) for count in counts]
+    if where.is_plain:
+        for folder in folders:
+            train_on(folder, device, resume)
+        return
+    failures = train_all(SWEEP, folders, device, where.make(("benchmarks",)), resume)
+    if failures:
+        raise WorkerDied("; ".join(failures))
 
 
 def keep_first(count: int, data: Path, out: Path = FOLDER) -> Path:
@@ -80,6 +100,10 @@ def train_on(
         figures = FITS[kind](recordings, _params(), run)
         shown = ", ".join(f"{name} {value:.4g}" for name, value in figures.items())
         print(f"{folder.name} {kind}: {shown}", flush=True)
+
+
+SWEEP = Sweep(f"{PRESET}.npz", train_on, tuple(STEPS))
+"""The trainings of all counts."""
 
 
 def _params() -> ModelParams:

@@ -1,8 +1,10 @@
 """The Ray engine on a real cluster of two nodes, which are processes of this machine."""
 
+import importlib
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -140,8 +142,8 @@ def test_files_are_sent_to_every_node_once(nodes, second, tmp_path, caplog):
     for num_sent in (2, 0):
         caplog.clear()
         engine = nodes.engine(workers=3)
-        found = [answer.result for answer in engine.answers(work, range(24), [folder / "model.txt"])]
-        assert len(found) == 24
+        found = [answer.result for answer in engine.answers(work, range(12), [folder / "model.txt"])]
+        assert len(found) == 12
         assert {text for _, _, text in found} == {"weights of one's own"}
         assert len({process for process, _, _ in found}) == 3
         assert {path.parents[2].name for _, path, _ in found} == {"head", "second"}
@@ -153,18 +155,17 @@ def test_files_are_sent_to_every_node_once(nodes, second, tmp_path, caplog):
 def test_a_planner_is_loaded_from_weights_that_were_sent_and_plans_as_here(nodes, tmp_path):
     weights = tmp_path / "own"
     shutil.copytree(get_preset(MEDIUM).weights, weights)
-    cases = make_cases(Case("pairs", PlannerChoice(MEDIUM, weights=weights), variant="verified"), 2)
+    cases = make_cases(Case("pairs", PlannerChoice(MEDIUM, weights=weights), variant="verified"), 1)
     before = nodes.sent_to("head")
-    (here, _), there = (
+    (here,), (there,) = (
         run_cases(PAIRS, cases, tmp_path / name, engine=engine)
         for name, engine in (("here", None), ("there", nodes.engine(workers=1)))
     )
     assert len(nodes.sent_to("head")) == len(before) + 1
-    assert replace(there[0].plan, seconds=0.0, first_seconds=0.0) == replace(
+    assert replace(there.plan, seconds=0.0, first_seconds=0.0) == replace(
         here.plan, seconds=0.0, first_seconds=0.0
     )
-    assert there[0].origin == here.origin
-    assert [trial.case for trial in there] == cases
+    assert (there.origin, there.case) == (here.origin, here.case)
 
 
 def test_a_dataset_recorded_on_other_machines_is_the_same_file(nodes, tmp_path, monkeypatch):
@@ -174,6 +175,16 @@ def test_a_dataset_recorded_on_other_machines_is_the_same_file(nodes, tmp_path, 
     stitch.generate(recipe, tmp_path / "here.npz", workers=1)
     stitch.generate(recipe, tmp_path / "there.npz", engine=nodes.engine())
     assert (tmp_path / "here.npz").read_bytes() == (tmp_path / "there.npz").read_bytes()
+
+
+def test_a_module_that_only_the_driver_has_goes_to_the_nodes(nodes, tmp_path, monkeypatch):
+    package = tmp_path / "work_of_ones_own"
+    package.mkdir()
+    (package / "__init__.py").write_text("def tripled(item, places):\n    return 3 * item\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    work = importlib.import_module("work_of_ones_own").tripled
+    engine = nodes.engine(workers=1, modules=("work_of_ones_own",))
+    assert list(engine.answers(work, [1, 2])) == [Answer(0, 3), Answer(1, 6)]
 
 
 def test_refusals_and_errors_of_the_work_end_it(nodes):
@@ -189,6 +200,17 @@ def test_refusals_and_errors_of_the_work_end_it(nodes):
 def test_shares_of_a_gpu_that_cannot_be_had_are_refused(share):
     with pytest.raises(InvalidParameter, match=r"share of one such as 0.125"):
         RayEngine(gpus_per_worker=share)
+
+
+def test_an_address_where_nobody_answers_is_refused_at_once():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+    for address in (f"127.0.0.1:{port}", f"ray://127.0.0.1:{port}"):
+        with pytest.raises(NoCluster, match=r"nobody answers at .*`ray start --head` on that machine"):
+            list(RayEngine(address).answers(refusing, range(2)))
+    with pytest.raises(NoCluster, match="no Ray cluster at nonsense"):
+        list(RayEngine("nonsense").answers(refusing, range(2)))
 
 
 STOPPED = """
