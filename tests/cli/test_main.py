@@ -81,3 +81,10 @@ def test_an_interruption_is_a_sentence_and_130(monkeypatch, capsys):
 def test_the_version_is_printed(capsys):
     assert main(["--version"]) == 0
     assert capsys.readouterr().out.startswith("chronoforest ")
+
+
+def test_the_package_can_be_run_as_a_module():
+    command = [sys.executable, "-m", "chronoforest", "plna"]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "did you mean 'plan'" in done.stderr
