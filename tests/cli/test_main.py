@@ -1,5 +1,6 @@
 import subprocess
 import sys
+import warnings
 
 import pytest
 
@@ -88,3 +89,18 @@ def test_the_package_can_be_run_as_a_module():
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     assert done.returncode == 2
     assert "did you mean 'plan'" in done.stderr
+
+
+def test_a_warning_is_a_sentence_without_a_place_in_the_library(monkeypatch, capsys):
+    def warn():
+        warnings.warn("the models are weak", UserWarning, stacklevel=1)
+
+    monkeypatch.setitem(VERBS, "report", Verb("nowhere:nothing", "warns"))
+    monkeypatch.setattr(Verb, "load", lambda verb: warn)
+    former = warnings.formatwarning
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.showwarning = lambda m, c, f, n, *_: sys.stderr.write(warnings.formatwarning(m, c, f, n))
+        assert main(["report"]) == 0
+    assert capsys.readouterr().err == "chronoforest: the models are weak\n"
+    assert warnings.formatwarning is former
