@@ -17,11 +17,10 @@ from matplotlib import patheffects
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
-from PIL import Image
 
 from chronoforest import PlanResult, Problem
 from chronoforest.data.frames import Frame
-from chronoforest.report.drawing import INK, WAYPOINT, agent_colour, round_length
+from chronoforest.report.drawing import INK, WAYPOINT, agent_colour, round_length, save
 from chronoforest.types import FloatArray, Plan
 
 MERIDIAN, SCALE, FALSE_EASTING = -87.0, 0.9996, 500_000.0
@@ -29,6 +28,9 @@ MERIDIAN, SCALE, FALSE_EASTING = -87.0, 0.9996, 500_000.0
 
 ATTRIBUTION = "streets © OpenStreetMap contributors, tracks by Ahmed et al. 2015"
 PAPER, STREET = "#f7f5f0", "#c9c5bb"
+
+NUM_COLOURS = 96
+"""Of the picture, which keeps its file small."""
 
 MARGIN = 180.0
 """Metres around the routes that are shown."""
@@ -87,9 +89,7 @@ def draw(result: PlanResult, streets: FloatArray, path: Path, width: float = 10.
         _draw_line(axes, line, agent)
         _draw_stops(axes, route, line, agent)
     _draw_scale(axes, low, high)
-    figure.canvas.draw()
-    picture = Image.fromarray(np.asarray(figure.canvas.buffer_rgba())).convert("RGB")
-    picture.quantize(96, dither=Image.Dither.NONE).save(path, optimize=True)  # few colours keep it small
+    save(figure, path, NUM_COLOURS)
 
 
 def _draw_line(axes: Any, line: FloatArray, agent: int) -> None:
