@@ -27,7 +27,10 @@ TEMPERATURE, LARGEST_WEIGHT = 3.0, 50.0
 
 @dataclass(frozen=True)
 class CloningParams(SubgoalParams):
-    """An actor that repeats what was recorded on the way to each hindsight subgoal."""
+    """An actor that repeats what was recorded on the way to each hindsight subgoal.
+
+    width: hidden units.
+    """
 
     name: ClassVar[str] = "bc"
 
