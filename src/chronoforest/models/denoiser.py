@@ -17,6 +17,8 @@ FRAME_DIM = 2
 """Numbers of a frame: plans are made in the plane."""
 
 FRAMES_PER_TOKEN = 10
+"""Frames that one token stands for."""
+
 HEAD_WIDTH = 16
 """Numbers of a token that one attention head compares."""
 

@@ -26,6 +26,8 @@ STATE_DIM = 2
 """Numbers of a state: distances are told between places in the plane."""
 
 NUM_LAYERS = 3
+"""Hidden layers."""
+
 LATENT = 32
 """Numbers of the code of a place, for each twin and role."""
 
@@ -42,8 +44,8 @@ class DistanceParams:
     up from, the unit in which V counts and `discount` discounts; more of them carry far distances faster and
     make less of noise in the places; discount: stored with the weights, used in the conversion to steps;
     expectile: of the value fit; num_features: random Fourier features of the plane; shortest_period,
-    longest_period: of their waves, in world units; width: hidden units; reach: largest distance in steps that
-    can be stated; V is clamped there so that the logarithm exists.
+    longest_period: of the waves of these features, in world units; width: hidden units; reach: largest
+    distance in steps that can be stated; V is clamped there so that the logarithm exists.
     """
 
     action_dim: int = 2

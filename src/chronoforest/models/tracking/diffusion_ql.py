@@ -26,11 +26,11 @@ from chronoforest.models.train import Learner, average_of
 class DiffusionQLParams(SubgoalParams):
     """An actor that denoises an action, and an ensemble of critics that judges actions.
 
-    discount: of the critics; width, num_layers: hidden units and layers of the actor and of each critic;
-    level_width: numbers that tell the noise level; num_levels: denoising steps; lowest_rate, highest_rate: of
-    the variance-preserving noise; num_critics: in the ensemble; pessimism: deviations below the critics' mean
-    that an action is judged by; cloning_weight: of the denoising loss against the judgement, in units of its
-    own mean size.
+    discount: of the critics; width: hidden units of the actor and of each critic; num_layers: their hidden
+    layers; level_width: numbers that tell the noise level; num_levels: denoising steps; lowest_rate,
+    highest_rate: of the variance-preserving noise; num_critics: in the ensemble; pessimism: deviations below
+    the critics' mean that an action is judged by; cloning_weight: of the denoising loss against the
+    judgement, in units of its own mean size.
     """
 
     name: ClassVar[str] = "diffusion-ql"

@@ -18,6 +18,8 @@ from chronoforest.models.train import Learner, average_of
 from chronoforest.types import FloatArray
 
 NUM_LAYERS = 3
+"""Hidden layers."""
+
 DISCOUNT, EXPECTILE = 0.98, 0.7
 """Of the values that weigh the examples."""
 
