@@ -3,8 +3,8 @@
 `<!-- from: records/stitch.jsonl.gz; preset=ant-giant; success within 1000 -->100.0 %<!-- end -->` holds one
 number; with `by FIELD` among the conditions, a table with a row for each of its values. `weights; figures`
 and `weights; commands` are tables of what the cards of the weights say, `preset; ant-giant; FIELD` is a value
-of a preset, and `records/paper/SUITE; TABLE; ROW; COLUMN` a cell of the paper's tables. `make figures` writes
-all of them anew, and a test compares them.
+of a preset, `records/paper/SUITE; TABLE; ROW; COLUMN` a cell of the paper's tables, and `parameters; NAMES` a
+table of parameters from their docstrings. `make figures` writes all of them anew, and a test compares them.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from operator import attrgetter
 from pathlib import Path
 
 from benchmarks.contents import CONTENTS as PAPER
+from benchmarks.parameters import parameter_table
 from benchmarks.report.sheets import Sheet, shown
 from chronoforest.bench import metrics
 from chronoforest.bench.metrics import complete_plans
@@ -73,6 +74,8 @@ def content(source: str) -> str:
     parts = tuple(part.strip() for part in source.split(";"))
     if parts in WEIGHTS:
         return _block(WEIGHTS[parts]())
+    if parts[0] == "parameters" and len(parts) == 2:
+        return _block(parameter_table(parts[1]))
     if len(parts) == 4:
         return _paper_cell(*parts)
     if len(parts) != 3:

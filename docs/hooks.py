@@ -1,16 +1,18 @@
 """Lets the links of the documentation work on the site as they do in the repository.
 
 Pages link to files outside docs/, such as `../src/chronoforest/planner.py` or `../README.md`. On the site
-every such file has a page under repository/: Markdown as it is, everything else as numbered source. A link
-whose text names what the file defines leads to the line of the definition.
+every such file has a page under repository/: Markdown as it is, a notebook with its outputs, everything else
+as numbered source. A link whose text names what the file defines leads to the line of the definition.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files, InclusionLevel
@@ -23,6 +25,9 @@ OUTSIDE = PurePosixPath("repository")
 
 LINK = re.compile(r"\[(?P<text>(?:[^\[\]`]|`[^`]*`)*)\]\((?P<target>[^)\s]+)\)")
 FENCE = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
+PROSE = (".md", ".ipynb")
+"""Endings of files whose links are followed."""
+
 LINE = re.compile(r'id="(__codelineno-\d+-\d+)"')
 
 
@@ -36,7 +41,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
                 continue
             seen.add(path)
             files.append(_page_of(path, config))
-            if path.suffix == ".md":
+            if path.suffix in PROSE:
                 waiting.append(path)
     return files
 
@@ -45,6 +50,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     """Turn links between places in the repository into links between places on the site."""
     here = PurePosixPath(page.file.src_uri)
     path = here.relative_to(OUTSIDE) if here.is_relative_to(OUTSIDE) else PAGES / here
+    if path.suffixes[-2:] == [".ipynb", ".md"]:
+        path = path.with_suffix("")
     if not (ROOT / path).is_file():  # numbered source
         return markdown
     parts = FENCE.split(markdown)
@@ -60,7 +67,8 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
 
 def _linked_files(path: PurePosixPath) -> Iterator[PurePosixPath]:
     """Files of the repository that a Markdown file links to."""
-    prose = "".join(FENCE.split((ROOT / path).read_text())[::2])
+    text = (ROOT / path).read_text()
+    prose = "".join(FENCE.split(_notebook(text) if path.suffix == ".ipynb" else text)[::2])
     for link in LINK.finditer(prose):
         target = _target(link["target"], path)
         if target is not None:
@@ -70,6 +78,8 @@ def _linked_files(path: PurePosixPath) -> Iterator[PurePosixPath]:
 def _target(link: str, path: PurePosixPath) -> PurePosixPath | None:
     """The file that a link from `path` leads to, relative to the repository; None if it leads to none."""
     address = link.partition("#")[0]
+    if ":" in address:  # on the web, or a picture in the text
+        return None
     target = PurePosixPath(os.path.normpath(path.parent / address))
     return target if address and (ROOT / target).is_file() else None
 
@@ -77,12 +87,29 @@ def _target(link: str, path: PurePosixPath) -> PurePosixPath | None:
 def _page_of(path: PurePosixPath, config: MkDocsConfig) -> File:
     """The page for a file outside docs/; the search leaves sources out."""
     content = (ROOT / path).read_text()
-    if path.suffix != ".md":
+    if path.suffix == ".ipynb":
+        content = _notebook(content)
+    elif path.suffix != ".md":
         language = {".py": "python", ".html": "html"}.get(path.suffix, "text")
         header = f'---\ntitle: "{path}"\nhide: [toc]\nsearch:\n  exclude: true\n---\n\n# `{path}`\n\n'
         content = f'{header}````{{ .{language} linenums="1" }}\n{content.rstrip()}\n````\n'
     uri = str(_place(path))
     return File.generated(config, uri, content=content, inclusion=InclusionLevel.NOT_IN_NAV)
+
+
+def _notebook(text: str) -> str:
+    """A notebook as Markdown: its prose, its code, and what the code printed or drew."""
+    return "\n\n".join(part for cell in json.loads(text)["cells"] for part in _cell(cell)) + "\n"
+
+
+def _cell(cell: dict[str, Any]) -> Iterator[str]:
+    source = "".join(cell["source"])
+    yield source if cell["cell_type"] == "markdown" else f"```python\n{source}\n```"
+    for output in cell.get("outputs", ()):
+        if "text" in output:
+            yield f"```text\n{''.join(output['text']).rstrip()}\n```"
+        if picture := output.get("data", {}).get("image/png"):
+            yield f"![](data:image/png;base64,{''.join(picture).strip()})"
 
 
 def _place(path: PurePosixPath) -> PurePosixPath:

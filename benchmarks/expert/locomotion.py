@@ -35,7 +35,14 @@ TRAINING_FILE, REPLAY_FILE = "training.safetensors", "replay.f32"
 
 @dataclass(frozen=True)
 class ExpertParams:
-    """A training: `num_steps` steps and about as many updates for each of `num_seeds` seeds."""
+    """A training of the expert.
+
+    num_seeds: experts trained side by side; num_steps: steps of each, and about as many updates;
+    ants_per_seed: ants that each walks at once; batch: transitions of an update; learning_rate: Adam's;
+    target_rate: of the critics' targets; most_random_steps: random steps before the first update, at most a
+    tenth of all; eval_ants: ants of a measurement; eval_steps: its steps; save_seconds: between two saves;
+    report_seconds: between two reports.
+    """
 
     num_seeds: int = 4
     num_steps: int = 400_000

@@ -24,7 +24,8 @@ GELU = partial(functional.gelu, approximate="tanh")
 class SacParams:
     """Networks and objective, by OGBench's recipe but for the first entropy coefficient.
 
-    initial_entropy: first entropy coefficient; at OGBench's 1.0 the ant hardly moves for 60k steps.
+    width: of each layer; num_layers: hidden layers of actor and critics; discount: of the critics;
+    initial_entropy: first entropy coefficient; at OGBench's 1.0 the ant hardly moves for 60k steps;
     target_entropy: wished entropy per number of the action.
     """
 

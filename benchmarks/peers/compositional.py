@@ -19,8 +19,11 @@ from chronoforest.types import FloatArray, Problem, path_length
 
 @dataclass(frozen=True)
 class CompositionalParams:
-    """A leg of h(d) steps gets one segment for every `steps_per_segment` of them, and one more after every
-    `tries` rounds without success, at most `max_rounds` rounds; every round samples `num_samples` chains."""
+    """Chains of segments that are denoised together.
+
+    num_samples: chains in a batch; steps_per_segment: steps by h(d) that ask for one segment; tries: batches
+    before a chain gets one segment more; max_rounds: batches before a leg is given up.
+    """
 
     num_samples: int = 12
     steps_per_segment: float = 90.0

@@ -18,9 +18,12 @@ from chronoforest.types import FloatArray, Problem, Query
 
 @dataclass(frozen=True)
 class ReplanParams:
-    """Of `num_samples` segments, split over guidance `scales` (world units), the one that ends nearest to the
-    target is taken, and `kept_share` of it; from there the next is sampled, until `max_segments` are strung
-    together. A walk asks for a new plan every `replan_every` steps."""
+    """Segments that are strung together, each from where the one before was cut.
+
+    num_samples: segments in a batch, of which the one that ends nearest to the target is taken; scales:
+    guidance they are split over, world units; kept_share: share of the chosen segment that is kept;
+    max_segments: batches before a leg is given up; replan_every: steps of a walk between two plans.
+    """
 
     num_samples: int = 12
     scales: tuple[float, ...] = (16.0, 0.0)

@@ -16,9 +16,12 @@ from chronoforest.types import FloatArray, IntArray, Problem, Query
 
 @dataclass(frozen=True)
 class TreeParams:
-    """scales: guidance of the children of a node in world units, `num_samples` each; exploration: weight of
-    the confidence bound against the best value below a node; num_expand: nodes selected per round;
-    max_expanded: nodes in all."""
+    """A tree of segments for every leg.
+
+    scales: guidance of the children of a node, world units; num_samples: children for each scale;
+    exploration: weight of the confidence bound against the best value below a node; num_expand: nodes
+    expanded in a round; max_expanded: nodes before a leg is given up.
+    """
 
     scales: tuple[float, ...] = (0.0, 8.0, 16.0, 32.0)
     num_samples: int = 3

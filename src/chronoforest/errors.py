@@ -41,6 +41,10 @@ class UnknownPreset(UnknownName):
 
     kind = "preset"
 
+    def __str__(self) -> str:
+        """Also where one of the user's own would be looked for."""
+        return f"{super().__str__()}, or one of your own: NAME.toml in this folder, or a path to it"
+
 
 class UnknownPlanner(ChronoForestError):
     """Neither ChronoForest's planner, nor a peer, nor a module with a peer has that name."""

@@ -63,6 +63,16 @@ REFERENCES = ("centres", "geodesic-1.5", "geodesic-1.25", "geodesic-1.0")
 """Paths of the map that trackers are compared on."""
 
 
+PLAN_FILES = (".geojson", ".gpx", ".csv", ".json")
+"""Endings of the files that a plan is written to."""
+
+
+def check_plan_file(path: Path) -> None:
+    """Refuse an ending that no format of plans has; a file without one is JSON."""
+    if path.suffix and path.suffix.lower() not in PLAN_FILES:
+        raise InvalidParameter(f"a plan is written as {', '.join(PLAN_FILES)}, got {path.name!r}")
+
+
 def full_name(preset: str) -> str:
     """The name that a preset is stored under: `ant-giant` is short for `antmaze-giant-stitch-v0`."""
     return PRESETS.get(preset, preset)
@@ -77,7 +87,7 @@ def check_preset(name: str) -> None:
         return
     if name.endswith(".toml"):
         raise BadPresetFile(f"{path}: no such file; `chronoforest preset new NAME --data FILE` writes one")
-    raise UnknownPreset(name, choices=PRESETS.values(), also=PRESETS)
+    raise UnknownPreset(name, choices=PRESETS, also=PRESETS.values())
 
 
 def preset_file(name: str) -> Path:

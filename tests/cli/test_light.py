@@ -31,7 +31,10 @@ PLAN = ["plan", "--preset", "ant-giant", "--starts", "0,0", "--goals", "52,36"]
 MISTAKES = {
     "no arguments": [],
     "help": ["--help"],
+    "help as a verb": ["help"],
+    "help as a verb, of a verb": ["help", "plan"],
     "a verb": ["plna"],
+    "an option of no verb": ["--versoin"],
     "help of a verb": ["plan", "--help"],
     "an option": [*PLAN, "--sede", "1"],
     "a preset": ["plan", "--preset", "ant-gaint", "--starts", "0,0", "--goals", "52,36"],
@@ -47,6 +50,7 @@ MISTAKES = {
     "too few goals": ["plan", "--preset", "ant-giant", "--starts", "0,0 4,0", "--goals", "52,36"],
     "points in no file": [*PLAN, "--waypoints", "nowhere.csv"],
     "no problem": ["plan", "--preset", "ant-giant"],
+    "an ending": [*PLAN, "--out", "plan.kml"],
     "a problem in no file": ["plan", "--preset", "ant-giant", "--problem", "nowhere.json"],
     "a task": ["run", "--preset", "ant-giant", "--task", "6"],
     "the demo's weights": ["demo", "--weights", "nowhere"],
@@ -65,6 +69,7 @@ MISTAKES = {
     "records": ["report", "nowhere"],
     "a recording's world": ["data", "generate", "moon"],
     "recordings": ["data", "import", "nowhere.csv", "--out", "yard.npz"],
+    "a dataset": ["data", "inspect", "nowhere.npz"],
     "a training's data": ["train", "all", "--preset", "ant-giant", "--data", "nowhere.npz"],
     "a training's steps": ["train", "all", "--preset", "ant-giant", "--steps", "0"],
     "a training's preset": ["train", "all", "--preset", "moon"],
@@ -86,7 +91,7 @@ def test_a_mistake_is_answered_before_anything_heavy_is_imported(mistake, tmp_pa
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     code, loaded = json.loads(done.stdout.splitlines()[-1])
     assert loaded == []
-    is_fine = mistake in ("no arguments", "help", "help of a verb", "a list of presets")
+    is_fine = mistake in ("no arguments", "a list of presets") or mistake.startswith("help")
     assert code == (0 if is_fine else 2), done.stderr
     assert list(tmp_path.iterdir()) == []
 

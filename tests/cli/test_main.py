@@ -1,5 +1,6 @@
 import subprocess
 import sys
+import warnings
 
 import pytest
 
@@ -81,3 +82,25 @@ def test_an_interruption_is_a_sentence_and_130(monkeypatch, capsys):
 def test_the_version_is_printed(capsys):
     assert main(["--version"]) == 0
     assert capsys.readouterr().out.startswith("chronoforest ")
+
+
+def test_the_package_can_be_run_as_a_module():
+    command = [sys.executable, "-m", "chronoforest", "plna"]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "did you mean 'plan'" in done.stderr
+
+
+def test_a_warning_is_a_sentence_without_a_place_in_the_library(monkeypatch, capsys):
+    def warn():
+        warnings.warn("the models are weak", UserWarning, stacklevel=1)
+
+    monkeypatch.setitem(VERBS, "report", Verb("nowhere:nothing", "warns"))
+    monkeypatch.setattr(Verb, "load", lambda verb: warn)
+    former = warnings.formatwarning
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.showwarning = lambda m, c, f, n, *_: sys.stderr.write(warnings.formatwarning(m, c, f, n))
+        assert main(["report"]) == 0
+    assert capsys.readouterr().err == "chronoforest: the models are weak\n"
+    assert warnings.formatwarning is former

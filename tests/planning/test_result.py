@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from fakes import BLOCK, make_planner, scattered_problem
 
-from chronoforest.errors import BadResult, CannotWrite
+from chronoforest.errors import BadResult, CannotWrite, InvalidParameter
 from chronoforest.planning.planner import MaxRounds
 from chronoforest.planning.result import load_result
 from chronoforest.report import drawing
@@ -321,3 +321,17 @@ def test_another_format_is_refused_although_all_its_parts_are_there(path):
 def test_a_plan_that_json_cannot_hold_is_not_written():
     with pytest.raises(ValueError, match="JSON"):
         replace(made(True), seconds=float("nan")).to_json()
+
+
+@pytest.mark.parametrize("name", ["plan.kml", "plan.xlsx"])
+def test_a_plan_is_not_written_under_an_ending_that_means_something_else(name, tmp_path):
+    with pytest.raises(InvalidParameter, match=rf"\.geojson, \.gpx, \.csv, \.json, got '{name}'"):
+        made(True).save(tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["plan", "plan.doc"])
+def test_a_picture_under_an_ending_that_is_none_is_refused(name, tmp_path):
+    with pytest.raises(InvalidParameter, match=rf"\.png, \.svg, \.pdf or \.jpg, got '{name}'"):
+        made(True).plot(tmp_path / name)
+    assert list(tmp_path.iterdir()) == []

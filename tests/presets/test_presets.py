@@ -11,6 +11,7 @@ from chronoforest.errors import (
 )
 from chronoforest.models import checkpoint
 from chronoforest.models.denoiser import num_tokens
+from chronoforest.names import PRESETS as SHORT_NAMES
 from chronoforest.presets.loading import load_planner
 from chronoforest.presets.named import PRESETS, get_preset
 from chronoforest.presets.withdrawn import IDLE, MOVED
@@ -67,7 +68,7 @@ def test_a_key_that_means_nothing_any_more_is_read_over(tmp_path):
 def test_an_unknown_preset_lists_the_known_ones():
     with pytest.raises(UnknownPreset) as error:
         load_planner("pointmaze-tiny-stitch-v0")
-    assert all(name in str(error.value) for name in ("'pointmaze-tiny-stitch-v0'", *PRESETS))
+    assert all(name in str(error.value) for name in ("'pointmaze-tiny-stitch-v0'", *SHORT_NAMES, "NAME.toml"))
 
 
 def test_the_fast_mode_samples_less_and_changes_nothing_that_is_learned():

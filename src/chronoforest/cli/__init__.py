@@ -10,7 +10,9 @@ import importlib
 import os
 import signal
 import sys
-from collections.abc import Callable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from itertools import takewhile
@@ -79,7 +81,7 @@ def run_verbs(
     """Run one command of a program, or list those that people need `first`; returns 0, 2 after an error that
     was explained, or 130 when it was stopped by ctrl-C or SIGTERM."""
     try:
-        with handled(interrupt, signal.SIGTERM):
+        with handled(interrupt, signal.SIGTERM), _plain_warnings():
             arguments = list(sys.argv[1:] if argv is None else argv)
             return _dispatch(program, verbs, arguments) if arguments else _welcome(program, verbs, first)
     except ChronoForestError as error:
@@ -96,10 +98,23 @@ def run_verbs(
         return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
 
 
+@contextmanager
+def _plain_warnings() -> Iterator[None]:
+    """Warnings as a sentence; where in the library they were raised is nothing to the user of a command."""
+    former = warnings.formatwarning
+    warnings.formatwarning = lambda message, *_, **__: f"chronoforest: {message}\n"
+    try:
+        yield
+    finally:
+        warnings.formatwarning = former
+
+
 def _dispatch(program: str, verbs: Mapping[str, Verb], arguments: list[str]) -> int:
     if arguments == ["--version"]:
         print(f"chronoforest {version('chronoforest')}")
         return 0
+    if arguments[0] == "help":
+        arguments = [*arguments[1:], "--help"]
     for num_words in (2, 1):
         name = " ".join(arguments[:num_words])
         if name in verbs:
@@ -128,6 +143,8 @@ def _help(program: str, verbs: Mapping[str, Verb], arguments: list[str]) -> int:
     below = {name: verb for name, verb in verbs.items() if not words or name.startswith(f"{prefix} ")}
     if not below:
         raise UnknownCommand(" ".join(words[:2]), verbs)
+    if not words and arguments[0] not in ("--help", "-h"):
+        raise UnknownCommand(arguments[0], (*verbs, "--help", "--version"))
     _list(program, below)
     return 0
 

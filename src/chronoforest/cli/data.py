@@ -80,6 +80,7 @@ def inspect(file: File, png: Path | None = None) -> None:
         file: an official, generated or imported .npz.
         png: where to draw the coverage; FILE with the ending .png unless told.
     """
+    _check_dataset(file)
     from chronoforest.data.episodes import load
     from chronoforest.report.coverage import draw_coverage
     from chronoforest.report.walks import Walks, read_goals
@@ -92,6 +93,17 @@ def inspect(file: File, png: Path | None = None) -> None:
     picture = png if png is not None else file.with_suffix(".png")
     draw_coverage(episodes, picture, title=file.stem, reach=reach)
     print(f"{'coverage':<12} {picture}")
+
+
+def _check_dataset(file: Path) -> None:
+    """Refuse what is not there and what no dataset is called, before anything heavy is imported."""
+    from chronoforest.errors import BadDataset
+
+    if not file.is_file():
+        raise BadDataset(f"{file}: no such file; `chronoforest data import` or `generate` makes one")
+    if file.suffix.lower() != ".npz":
+        made = f"`chronoforest data import {file} --out {file.stem}.npz`"
+        raise BadDataset(f"{file} is no .npz dataset; {made} makes one of recordings")
 
 
 def _reach(episodes: Episodes) -> Reach | None:

@@ -7,17 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chronoforest.cli.planning import Choice, open_folder, read_points
-from chronoforest.errors import InvalidProblem
+from chronoforest.errors import InvalidParameter, InvalidProblem
 from chronoforest.files import locked
-from chronoforest.names import DEFAULT_VARIANT, check_variant
+from chronoforest.names import DEFAULT_VARIANT, PLAN_FILES, check_variant
 
 if TYPE_CHECKING:
     from chronoforest.peers.choice import PlannerChoice
     from chronoforest.planning.result import PlanResult
     from chronoforest.types import Problem
-
-FILES = (".geojson", ".gpx", ".csv", ".json")
-"""Endings of `--out` that mean one file and no folder."""
 
 INCOMPLETE = 3
 """How `chronoforest plan` ends when its files are written and some leg stayed unmet."""
@@ -54,24 +51,37 @@ def plan(
     check_variant(variant)
     _check_numbers(seed, seconds)
     asked = _problem(problem, {"starts": starts, "goals": goals, "waypoints": waypoints})
-    is_file = out.suffix.lower() in FILES
-    with nullcontext() if is_file else locked(open_folder(out)):
-        result = _planned(choice, asked, snap, seed=seed, variant=variant, stop=seconds)
+    with nullcontext() if _is_file(out) else locked(open_folder(out)):
+        result = _planned(choice, asked, snap, out, seed=seed, variant=variant, stop=seconds)
         print(result.summary())
         _write(result, out)
     return 0 if result.complete else INCOMPLETE
 
 
-def _planned(choice: PlannerChoice, problem: Problem, snap: bool, **options: Any) -> PlanResult:
+def _is_file(out: Path) -> bool:
+    """Whether `--out` is one file and no folder; refuses the ending of another kind of file."""
+    is_file = out.suffix.lower() in PLAN_FILES
+    if out.suffix[1:].isalpha() and not is_file and not out.is_dir():
+        known = ", ".join(PLAN_FILES)
+        raise InvalidParameter(
+            f"--out {out}: a plan is written as {known}, or into a folder with its picture"
+        )
+    return is_file
+
+
+def _planned(choice: PlannerChoice, problem: Problem, snap: bool, out: Path, **options: Any) -> PlanResult:
     """The plan, its rounds shown as they happen; points that are moved to where something was recorded are
     told."""
     from rich.console import Console
 
     from chronoforest.cli.live import rounds_view
+    from chronoforest.planning.exports import check_degrees
 
     console = Console()
     with console.status(f"loading {choice.preset}"):
         planner = choice.load()
+    if out.suffix.lower() == ".gpx":
+        check_degrees(planner.frame)
     if snap:
         problem, notices = planner.snapped(problem)
         for notice in notices:
@@ -104,7 +114,7 @@ def _problem(file: Path | None, typed: dict[str, str]) -> Problem:
 
 def _write(result: PlanResult, out: Path) -> None:
     """Save the plan as one file, or with its picture in a folder, and tell where they are."""
-    if out.suffix.lower() in FILES:
+    if _is_file(out):
         result.save(out)
         print(f"  {out}  the plan")
         return

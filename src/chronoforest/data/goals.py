@@ -12,11 +12,12 @@ from chronoforest.errors import InvalidParameter
 
 @dataclass(frozen=True)
 class GoalParams:
-    """Share of goals from the same recording's future (geometric with `discount`), the rest uniform.
+    """Where the goals of examples come from; what no share claims is uniform.
 
-    current_share of goals is the state itself: a directed distance has no other way to learn that it is 0
-    there, and would otherwise call everything unreachable. past_share of goals lie as far behind in the same
-    recording: where ways are one-way, what was just passed is far, next to what lies just ahead.
+    future_share: goals from the same recording's future; current_share: goals that are the state itself: a
+    directed distance has no other way to learn that it is 0 there, and would otherwise call everything
+    unreachable; past_share: goals as far behind in the same recording: where ways are one-way, what was just
+    passed is far, next to what lies just ahead; discount: of the geometric distribution of the future goals.
     """
 
     future_share: float = 0.625

@@ -18,7 +18,10 @@ LATEST_SHARE = 0.4
 
 @dataclass(frozen=True)
 class WindowParams:
-    """How recordings are cut: `horizon` frames at `stride` steps."""
+    """How recordings are cut.
+
+    stride: steps between two frames; horizon: generated frames after the boundary frame.
+    """
 
     stride: int = 5
     horizon: int = 40

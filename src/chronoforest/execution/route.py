@@ -22,13 +22,13 @@ BACK_STEPS = 10
 class ExecutionParams:
     """How a plan is followed and when it is given up; lengths in world units, durations in steps.
 
-    effort: the share of the tracker's action that is used; look_ahead: the subgoal's lead on the nearest plan
+    effort: share of the tracker's action that is used; look_ahead: the subgoal's lead on the nearest plan
     frame, along the plan; window: how far ahead that frame is looked for, so that a route that crosses itself
     is not cut short; visit_radius: a waypoint counts as visited; drift: farthest distance from the plan;
-    stuck_steps without gaining least_progress along the plan count as stuck; after idle_steps without it, 0
-    for never, the agent walks back for a moment; max_replans: attempts to plan anew because of trouble;
-    replan_every: steps after which a new plan is asked for although nothing is wrong, 0 for never; world:
-    says which step is a jump, as the preset does.
+    stuck_steps: steps without progress that count as stuck; least_progress: what counts as progress along the
+    plan; idle_steps: steps without progress after which the agent walks back for a moment, 0 for never;
+    max_replans: attempts to plan anew because of trouble; replan_every: steps after which a new plan is asked
+    for although nothing is wrong, 0 for never; world: says which step is a jump, as the preset does.
     """
 
     effort: float = 1.0

@@ -17,13 +17,18 @@ FRAME_DIM = 2
 """Numbers of a frame: plans are made in the plane."""
 
 FRAMES_PER_TOKEN = 10
+"""Frames that one token stands for."""
+
 HEAD_WIDTH = 16
 """Numbers of a token that one attention head compares."""
 
 
 @dataclass(frozen=True)
 class DenoiserParams:
-    """Architecture of a transformer."""
+    """Architecture of a transformer.
+
+    width: of the transformer; num_layers: its blocks.
+    """
 
     width: int = 128
     num_layers: int = 12
@@ -141,7 +146,11 @@ def _frames(tokens: torch.Tensor) -> torch.Tensor:
 
 @dataclass(frozen=True)
 class LevelMix:
-    """Shares of the noise patterns in a batch; what is left over has a clean boundary and free levels."""
+    """Shares of the noise patterns in a batch; what is left over has a clean boundary and free levels.
+
+    independent: windows whose tokens all have levels of their own; leaving: windows with a clean first token
+    and one shared level; arriving: windows with a clean last token and one shared level.
+    """
 
     independent: float = 0.30
     leaving: float = 0.40

@@ -39,9 +39,12 @@ LANE_REACH = 4.0
 
 @dataclass(frozen=True)
 class DensityParams:
-    """Grid cell and kernel bandwidth in world units; places within `hazard_radius` of a jump in the
-    recordings count as unsupported, and so do those with less than `lane_share` of the density of the busiest
-    place beside them: a lane is as wide as recordings lie side by side, however many there are."""
+    """The table of where recordings went.
+
+    cell: world units of a grid cell; bandwidth: world units of the kernel; hazard_radius: places so near to a
+    jump in the recordings count as unsupported; lane_share: of the density of the busiest place beside it
+    that a place must have; a lane is then as wide as recordings lie side by side, however many there are.
+    """
 
     cell: float = 0.1
     bandwidth: float = 0.3

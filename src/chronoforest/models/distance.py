@@ -26,6 +26,8 @@ STATE_DIM = 2
 """Numbers of a state: distances are told between places in the plane."""
 
 NUM_LAYERS = 3
+"""Hidden layers."""
+
 LATENT = 32
 """Numbers of the code of a place, for each twin and role."""
 
@@ -34,13 +36,16 @@ LATENT = 32
 class DistanceParams:
     """Architecture and objective.
 
-    has_action_values: regress Q(s, a, g) and fit V to it by expectile, so that only the choice of action is
-    optimised, never the luck of a transition; otherwise V is backed up by expectile directly.
-    has_moves_for_actions: the action of Q is what the step moved instead of the recorded action, for bodies
-    whose motors say little about where they go and for recordings without actions; in units of `move_unit`.
-    backup: steps between a state and the next one it is backed up from, the unit in which V counts and
-    `discount` discounts; more of them carry far distances faster and make less of noise in the places.
-    reach: largest distance in steps that can be stated; V is clamped there so that the logarithm exists.
+    action_dim: numbers per action; has_action_values: regress Q(s, a, g) and fit V to it by expectile, so
+    that only the choice of action is optimised, never the luck of a transition; otherwise V is backed up by
+    expectile directly; has_moves_for_actions: the action of Q is what the step moved instead of the recorded
+    action, for bodies whose motors say little about where they go and for recordings without actions;
+    move_unit: world units that count as 1 there; backup: steps between a state and the next one it is backed
+    up from, the unit in which V counts and `discount` discounts; more of them carry far distances faster and
+    make less of noise in the places; discount: stored with the weights, used in the conversion to steps;
+    expectile: of the value fit; num_features: random Fourier features of the plane; shortest_period,
+    longest_period: of the waves of these features, in world units; width: hidden units; reach: largest
+    distance in steps that can be stated; V is clamped there so that the logarithm exists.
     """
 
     action_dim: int = 2

@@ -20,11 +20,11 @@ STEP_RATE, LARGEST_STEP = 0.2, 1.0
 class GuidanceParams:
     """How a segment is steered.
 
-    reliable: beyond this many steps the target is approached in a straight line instead of along −∇d.
-    spread: `ramp` moves every frame, 0 at the boundary and 1 at the tail; `sparse` moves the tail alone, as
-    the paper writes it. inject: `clean` corrects x̂_0; `noisy` sends the score's gradient through the network.
-    strength: times the scale that a query asks for; 0 samples without guidance, whoever asks.
-    rdf_radius, softness: σ and ε of U_rdf, world units.
+    strength: times the scale that a query asks for; 0 samples without guidance, whoever asks; reliable: steps
+    beyond which the target is approached in a straight line instead of along −∇d; spread: `ramp` moves every
+    frame, 0 at the boundary and 1 at the tail; `sparse` moves the tail alone, as the paper writes it; inject:
+    `clean` corrects x̂_0; `noisy` sends the score's gradient through the network; rdf_radius: world units, σ
+    of U_rdf, within which it pushes; softness: world units, its ε.
     """
 
     reliable: float = 200.0

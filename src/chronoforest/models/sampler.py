@@ -21,10 +21,12 @@ from chronoforest.types import FloatArray, Query
 
 @dataclass(frozen=True)
 class SamplerParams:
-    """num_steps denoising steps; randomness is DDIM's η (0 is deterministic given the first noise).
+    """How a segment is denoised.
 
-    token_lag: steps by which a token starts after the one nearer to the boundary, 0 for all together;
-    stabilisation: the noise level that clean tokens are said to have, 0 for none.
+    num_steps: denoising steps at most; a student takes as many as it was trained for; randomness: DDIM's η, 0
+    is deterministic given the first noise; token_lag: steps by which a token starts after the one nearer to
+    the boundary, 0 for all together; stabilisation: noise level that clean tokens are said to have, 0 for
+    none.
     """
 
     num_steps: int = 20

@@ -19,9 +19,12 @@ _SPACING = 0.4  # world units between the places where an edge is tested
 
 @dataclass(frozen=True)
 class GraphParams:
-    """num_states recorded places are drawn once, by `seed`; an edge is at most `radius` steps long by the
-    distance, leads to one of the `num_neighbours` nearest places (0: to all), and its straight line stays
-    `edge_margin` units inside the data's support or as far as its ends do."""
+    """A graph over recorded places.
+
+    num_states: recorded places, drawn once; radius: steps of the longest edge, by the distance;
+    num_neighbours: nearest places that an edge may lead to, 0 for all within the radius; edge_margin: world
+    units that an edge's straight line stays inside the support, or as far as its ends do; seed: of the draw.
+    """
 
     num_states: int = 2000
     radius: float = 30.0

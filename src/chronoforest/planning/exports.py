@@ -13,6 +13,7 @@ from xml.sax.saxutils import escape
 
 import numpy as np
 
+from chronoforest.data.frames import Frame
 from chronoforest.errors import InvalidParameter
 from chronoforest.modules import optional
 from chronoforest.types import FloatArray, Plan
@@ -39,11 +40,7 @@ def geojson(result: PlanResult) -> str:
 def gpx(result: PlanResult) -> str:
     """GPX 1.1: a waypoint for every anchor, a track for every route. Times count from 1970, if there was a
     clock."""
-    if not result.frame.is_degrees:
-        raise InvalidParameter(
-            "GPX needs longitude and latitude, these recordings are in other coordinates; "
-            "write .geojson, .csv or .json"
-        )
+    check_degrees(result.frame)
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
         '<gpx version="1.1" creator="chronoforest" xmlns="http://www.topografix.com/GPX/1/1" '
@@ -55,6 +52,15 @@ def gpx(result: PlanResult) -> str:
         name = f"agent {agent + 1}: {' → '.join(route.order)}"
         lines += [f"<trk><name>{escape(name)}</name><trkseg>", *_track(result, route), "</trkseg></trk>"]
     return "\n".join([*lines, "</gpx>", ""])
+
+
+def check_degrees(frame: Frame) -> None:
+    """Refuse GPX for places that are no degrees."""
+    if not frame.is_degrees:
+        raise InvalidParameter(
+            "GPX needs longitude and latitude, these recordings are in other coordinates; "
+            "write .geojson, .csv or .json"
+        )
 
 
 def csv_text(result: PlanResult) -> str:

@@ -205,6 +205,7 @@ class Planner:
     def snapped(self, problem: Problem) -> tuple[Problem, tuple[str, ...]]:
         """The problem with every anchor that lies outside the support moved to the nearest place in it, and a
         sentence about each that was moved."""
+        check_problem(problem)
         return self._anchors.snapped(problem)
 
     @property

@@ -12,7 +12,8 @@ import numpy as np
 
 from chronoforest.data.frames import Frame
 from chronoforest.errors import BadResult
-from chronoforest.files import drafted, reading, write_text
+from chronoforest.files import reading, write_text
+from chronoforest.names import check_plan_file
 from chronoforest.planning import exports
 from chronoforest.typed import from_plain
 from chronoforest.types import (
@@ -135,6 +136,7 @@ class PlanResult:
     def save(self, path: str | Path) -> None:
         """Write the plan, complete or not at all: GeoJSON, GPX or CSV by the file's ending, JSON that loads
         back otherwise."""
+        check_plan_file(Path(path))
         write = {".geojson": self.to_geojson, ".gpx": self.to_gpx, ".csv": self.to_csv}
         write_text(path, write.get(Path(path).suffix.lower(), self.to_json)())
 
@@ -154,8 +156,7 @@ class PlanResult:
         title = f"{state}{orders}   {self.length:.1f} {self.frame.unit}, {self.num_expanded} expansions"
         axes.set_title(title, fontsize=12, color=drawing.INK)
         if path is not None:
-            with drafted(path) as draft:
-                axes.figure.savefig(draft)
+            drawing.save(axes.figure, path)
         return axes
 
 

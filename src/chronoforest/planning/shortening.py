@@ -40,9 +40,10 @@ so many times as long."""
 class AssemblyParams:
     """Post-processing, in world units.
 
-    keep_margin: the room to the edge of the data's support that a path tries to keep; edge: the room every
-    cut must leave, unless the way it replaces had less; longest_cut: of a corner; tube_width, tube_step: how
-    far and how finely a point may move sideways; timing_hop: over which travel time is measured.
+    spacing: between points of the final path, at most; keep_margin: room to the edge of the data's support
+    that a path tries to keep; edge: room that every cut must leave, unless the way it replaces had less;
+    longest_cut: longest chord across a corner; tube_width: how far a point may move sideways; tube_step: how
+    finely; timing_hop: hops over which travel time is summed.
     """
 
     spacing: float = 0.25

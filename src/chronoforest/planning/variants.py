@@ -19,11 +19,12 @@ from chronoforest.types import FloatArray, WorldParams
 
 @dataclass(frozen=True)
 class PlannerParams:
-    """Everything about planning that is not learned; an anchor may lie `anchor_tolerance` world units outside
-    the data's support; `world` says whether one tree serves both directions, as the preset does.
+    """Everything about planning that is not learned.
 
-    Unless told otherwise, planning stops after `max_rounds` and `rounds_per_leg` for every leg beyond the
-    first. shortened: what is made of a way that was found.
+    shortened: what is made of a way that was found; anchor_tolerance: world units that an anchor may lie
+    outside the data's support; max_rounds: rounds after which planning stops unless told otherwise;
+    rounds_per_leg: added for every leg beyond the first; world: says whether one tree serves both directions,
+    as the preset does.
     """
 
     search: SearchParams = field(default_factory=SearchParams)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from chronoforest.data.frames import Frame
+from chronoforest.errors import InvalidParameter
+from chronoforest.files import drafted
 from chronoforest.types import FloatArray, Problem, Support, TreePicture
 
 AGENT_COLOURS = ("#d1495b", "#00798c", "#edae49", "#66418d", "#30638e", "#3f7d20", "#c06014", "#8a4f7d")
@@ -31,6 +34,28 @@ def new_axes(support: Support, width: float = 10.0) -> tuple[Any, Any]:
     axes = figure.add_axes((0.01, 0.01, 0.98, 0.93))
     draw_support(axes, support)
     return figure, axes
+
+
+def save(figure: Any, path: str | Path, num_colours: int = 0) -> None:
+    """Write a figure, complete or not at all; refuses an ending that no format of pictures has. Few colours
+    keep a PNG small; 0 for all."""
+    known = figure.canvas.get_supported_filetypes()
+    if Path(path).suffix.lower().lstrip(".") not in known:
+        raise InvalidParameter(f"a picture is written as .png, .svg, .pdf or .jpg, got {Path(path).name!r}")
+    with drafted(path) as draft:
+        if num_colours:
+            _in_colours(figure, num_colours).save(draft, optimize=True)
+        else:
+            figure.savefig(draft)
+
+
+def _in_colours(figure: Any, count: int) -> Any:
+    """The figure as a picture with a palette."""
+    from PIL import Image
+
+    figure.canvas.draw()
+    picture = Image.fromarray(np.asarray(figure.canvas.buffer_rgba())).convert("RGB")
+    return picture.quantize(count, dither=Image.Dither.NONE)
 
 
 def ground(support: Support, axes: Any = None) -> Any:

@@ -48,8 +48,11 @@ CAPTION_HEIGHT = 26
 
 @dataclass(frozen=True)
 class VideoParams:
-    """width: pixels of the map; closeup: pixels across a close-up; max_closeups: ants that get one;
-    fps: frames a second; max_frames: walks are sped up to fit; hold: frames at the end."""
+    """What a video looks like.
+
+    width: pixels of the map; closeup: pixels across a close-up, frame included; max_closeups: ants that get
+    one; fps: frames a second; max_frames: longer walks are sped up to fit; hold: frames at the end.
+    """
 
     width: int = 960
     closeup: int = 400

@@ -27,10 +27,13 @@ DETOUR = 1.5
 
 @dataclass(frozen=True)
 class VerifyParams:
-    """num_samples segments are asked for a piece, guided toward its end by `guidance` (world units); a piece
-    is at most `piece_share` of what segments reach; a segment arrives when it passes within `meeting_steps`
-    of the piece's end by the distance. slip: world units that it may stray farther outside the support than
-    its start."""
+    """How the denoiser is asked about a piece of a way.
+
+    num_samples: segments asked for a piece; guidance: scale of the guidance toward the piece's end, world
+    units; piece_share: longest piece, as a share of what segments reach; meeting_steps: a segment arrives
+    when it passes within so many steps of the piece's end by the distance; slip: world units that it may
+    stray farther outside the support than its start.
+    """
 
     num_samples: int = 6
     guidance: float = 16.0

@@ -13,8 +13,11 @@ from chronoforest.types import Pair, Problem
 
 @dataclass(frozen=True)
 class BudgetParams:
-    """num_pairs: B_pair, pairs searched in a round; num_coverage: Q_cov, those kept for off-route pairs;
-    certified_gap: τ in steps, below which an off-route pair is left alone."""
+    """How the pairs of a round are chosen.
+
+    num_pairs: B_pair, pairs searched in a round, each from both ends; num_coverage: Q_cov, those of them kept
+    for pairs off the route; certified_gap: τ in steps, below which an off-route pair is left alone.
+    """
 
     num_pairs: int = 4
     num_coverage: int = 1

@@ -16,10 +16,11 @@ from chronoforest.types import BoolArray, FloatArray, IntArray, JointRoute, Pair
 class ChallengeParams:
     """When a complete route is doubted; all costs are compared with the guess before any search.
 
-    doubt: a bridge that takes more than so many times the guess looks like a detour; chain_doubt: so does a
-    chain through other anchors; max_doubts: rounds in which one link of the route is searched on for these
-    reasons; optimism: other orders are weighed as if their unmet links cost this share of the guess;
-    max_challenges: rounds in which one link is tried for the sake of such an order.
+    doubt: a link whose bridge takes more than so many times the guess, stretched by what ways usually come
+    out at, is searched on: it looks like a detour; chain_doubt: a leg that runs through other anchors is also
+    searched directly when its chain takes more than so many times the guess; max_doubts: rounds in which one
+    link is searched on for these reasons; optimism: other orders are weighed as if their unmet links cost
+    this share of the guess; max_challenges: rounds in which one link is tried for the sake of such an order.
     """
 
     doubt: float = 1.08

@@ -21,9 +21,10 @@ _INTEGER_RANGE = 1e7  # PyVRP counts in integers; the largest cost becomes this
 
 @dataclass(frozen=True)
 class AutoSolver:
-    """A `RouteSolver`: exact up to `max_exact` waypoints, PyVRP with `num_iterations` and `seed` beyond.
+    """A `RouteSolver`: exact for few waypoints, PyVRP's beyond.
 
-    The effort is a count and not a time, so that one seed gives one route on any machine.
+    max_exact: most waypoints solved exactly; num_iterations: PyVRP's effort, a count and not a time, so that
+    one seed gives one route on any machine; seed: PyVRP's randomness.
     """
 
     max_exact: int = 10

@@ -38,8 +38,9 @@ from chronoforest.types import (
 class SearchParams:
     """What a round may spend and when trees count as touching.
 
-    num_expand: leaves promoted per ordered pair; meeting_radius: in d_exec; uncertainty_weight: λ;
-    grows_target: also the target's tree grows (False for `start-tree-only`); ranking: what orders leaves.
+    num_expand: leaves promoted per ordered pair and round; meeting_radius: in d_exec, within which trees
+    touch; uncertainty_weight: λ; grows_target: also the target's tree grows (False for `start-tree-only`);
+    ranking: what orders leaves.
     """
 
     num_expand: int = 1

@@ -23,10 +23,13 @@ NUM_TRIES = 2
 
 @dataclass(frozen=True)
 class JunctionParams:
-    """Samples per leaf split over guidance scales (world units), and what is kept of them.
+    """The samples of a leaf, and what is kept of them; d_exec = EXEC_SCALE · d.
 
-    progress, overlap, continuity are in d_exec = EXEC_SCALE · d; cluster_cut is in steps; slip is in world
-    units: how much farther a segment may stray than an anchor that lies outside the support.
+    num_samples: lookaheads per leaf; scales: guidance that they are split over, world units; progress: least
+    d_exec from the boundary to the tail; overlap: least d_exec from the leaf's own prefix to the tail;
+    continuity: largest d_exec between neighbouring frames, both directions; cluster_cut: steps at which
+    complete linkage is cut; slip: world units that a segment may stray farther than an anchor that lies
+    outside the support.
     """
 
     num_samples: int = 12

@@ -12,8 +12,8 @@ class WorldParams:
     """Facts that models, planning and walking share.
 
     is_reversible: any recorded motion could have been made backward, so that one tree serves both directions
-    and the distance is the same both ways. is_one_way: ways are lanes, the way back is a detour wherever one
-    is, so that directions of motion count. jump: units; a longer step was not walked but is a teleport.
+    and the distance is the same both ways; is_one_way: ways are lanes, the way back is a detour wherever one
+    is, so that directions of motion count; jump: world units; a longer step was not walked but is a teleport.
     """
 
     is_reversible: bool = True

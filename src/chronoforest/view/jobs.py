@@ -28,9 +28,12 @@ class Cancelled(Exception):
 
 @dataclass(frozen=True)
 class JobLimits:
-    """num_waiting: jobs in the queue behind the one that runs; num_finished, keep_seconds: how many finished
-    jobs are kept, and for how long; patience: seconds until somebody must follow a new job; grace: seconds in
-    which a lost follower may come back."""
+    """What the service keeps, and for whom it waits.
+
+    num_waiting: jobs in the queue behind the one that runs; num_finished: finished jobs that are kept, so
+    that they can be walked; keep_seconds: for how long; patience: seconds until somebody must follow a new
+    job; grace: seconds in which a lost follower may come back.
+    """
 
     num_waiting: int = 4
     num_finished: int = 6

@@ -24,10 +24,13 @@ from chronoforest.models.train import Learner, average_of
 
 @dataclass(frozen=True)
 class DiffusionQLParams(SubgoalParams):
-    """An actor that denoises an action in num_levels steps, and num_critics networks that judge actions.
+    """An actor that denoises an action, and an ensemble of critics that judges actions.
 
-    cloning_weight: of the denoising loss against the judgement, which is mean − pessimism · deviation over
-    the critics, in units of its own mean size. lowest_rate, highest_rate: of the variance-preserving noise.
+    discount: of the critics; width: hidden units of the actor and of each critic; num_layers: their hidden
+    layers; level_width: numbers that tell the noise level; num_levels: denoising steps; lowest_rate,
+    highest_rate: of the variance-preserving noise; num_critics: in the ensemble; pessimism: deviations below
+    the critics' mean that an action is judged by; cloning_weight: of the denoising loss against the
+    judgement, in units of its own mean size.
     """
 
     name: ClassVar[str] = "diffusion-ql"

@@ -18,6 +18,8 @@ from chronoforest.models.train import Learner, average_of
 from chronoforest.types import FloatArray
 
 NUM_LAYERS = 3
+"""Hidden layers."""
+
 DISCOUNT, EXPECTILE = 0.98, 0.7
 """Of the values that weigh the examples."""
 
@@ -27,7 +29,10 @@ TEMPERATURE, LARGEST_WEIGHT = 3.0, 50.0
 
 @dataclass(frozen=True)
 class CloningParams(SubgoalParams):
-    """An actor that repeats what was recorded on the way to each hindsight subgoal."""
+    """An actor that repeats what was recorded on the way to each hindsight subgoal.
+
+    width: hidden units.
+    """
 
     name: ClassVar[str] = "bc"
 

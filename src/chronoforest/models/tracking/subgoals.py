@@ -20,9 +20,10 @@ RANDOM_SHARE = 0.3
 class SubgoalParams:
     """The body and its subgoals, whatever learns to reach them.
 
-    observation_dim counts all of the observation; the first two, the position, are not shown to the actor,
-    which sees where the subgoal is instead. nearest, farthest: steps ahead a hindsight subgoal may lie;
-    radius: a subgoal counts as reached; largest_subgoal: those beyond look as far away as this.
+    observation_dim: counts all of the observation; the first two, the position, are not shown to the actor,
+    which sees where the subgoal is instead; action_dim: numbers per action; nearest: fewest steps ahead that
+    a hindsight subgoal may lie; farthest: most steps ahead; radius: world units; a subgoal counts as reached;
+    largest_subgoal: world units; those beyond look as far away as this.
     """
 
     name: ClassVar[str]

@@ -1,0 +1,84 @@
+"""Tables of parameters say what docstrings say."""
+
+import re
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+
+import pytest
+
+from benchmarks import parameters
+from benchmarks.pages import MARK, content, pages
+from benchmarks.parameters import meanings, parameter_table
+from chronoforest.errors import InvalidParameter
+
+NAMED = {
+    name.strip()
+    for page in pages()
+    for mark in MARK.finditer(page.read_text())
+    if mark["source"].startswith("parameters;")
+    for name in mark["source"].partition(";")[2].split(",")
+}
+
+
+@dataclass(frozen=True)
+class Toy:
+    """A toy.
+
+    size: of it, in units; edge, width: two of a kind; hue: what `hue: 1` is, and
+    more of it.
+    """
+
+    size: float = 1.0
+    edge: int = 2
+    width: int = 3
+    hue: str = "red"
+    other: int = 4
+
+
+def test_a_docstring_tells_every_name_it_lists_with_what_follows():
+    assert meanings(Toy) == {
+        "size": "of it, in units",
+        "edge": "two of a kind",
+        "width": "two of a kind",
+        "hue": "what `hue: 1` is, and more of it",
+    }
+
+
+def test_a_table_has_classes_single_parameters_and_constants_in_their_order():
+    table = parameter_table("WindowParams, Variant.piece_samples, junction.NUM_TRIES")
+    names = [row[0].strip("`") for row in table.rows]
+    assert names == ["WindowParams.stride", "WindowParams.horizon", "Variant.piece_samples", "NUM_TRIES"]
+    assert table.rows[0][1:] == ("`5`", "steps between two frames")
+    assert table.rows[3][2].startswith("batches that a leaf is sampled in")
+
+
+def test_of_constants_that_are_set_together_each_has_its_own_value():
+    (rate, largest) = parameter_table("guidance.STEP_RATE, guidance.LARGEST_STEP").rows
+    assert (rate[1], largest[1]) == ("`0.2`", "`1.0`")
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        ("NothingParams", "one module should define NothingParams"),
+        ("Variant.fixes_order", "says nothing about 'fixes_order'"),
+        ("junction.NOTHING", r"one module junction.py should say what NOTHING is, found 0"),
+    ],
+)
+def test_what_nobody_says_is_refused(names, words):
+    with pytest.raises(InvalidParameter, match=words):
+        content(f"parameters; {names}")
+
+
+def test_no_page_has_a_table_of_parameters_that_was_written_by_hand():
+    for page in pages():
+        assert "| parameter | default |" not in MARK.sub("", page.read_text()), page.name
+
+
+@pytest.mark.parametrize("name", sorted(name for name in NAMED if "." not in name))
+def test_classes_on_the_pages_say_what_their_numbers_mean(name):
+    kind = parameters._class(name)
+    numbers = [f for f in fields(kind) if f.default is not MISSING and isinstance(f.default, int | float)]
+    bases = [base for base in kind.__bases__ if is_dataclass(base)]
+    inherited = {f.name for base in bases for f in fields(base)}
+    silent = [f.name for f in numbers if f.name not in meanings(kind) and f.name not in inherited]
+    assert [found for found in silent if not re.fullmatch(r"seed|observation_dim|action_dim", found)] == []
