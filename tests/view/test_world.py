@@ -8,7 +8,7 @@ from fakes import BLOCK, FakeModels, SquareDensity
 from chronoforest.data.frames import Frame
 from chronoforest.envs.mazes import maze
 from chronoforest.planning.variants import VARIANTS
-from chronoforest.types import Problem
+from chronoforest.types import Problem, Support
 from chronoforest.view.world import SUMMARIES, ServedPreset, density_grid, example
 
 MODELS = FakeModels(density=SquareDensity(BLOCK))
@@ -29,6 +29,23 @@ def test_the_picture_is_darker_where_recordings_are_dense():
     support = MODELS.support
     column, row = np.round((np.array([[3.0, 3.0], [0.5, 3.0]]) - support.origin) / support.cell).astype(int).T
     assert shown[column[0], row[0]] > shown[column[1], row[1]] > 0
+
+
+def test_a_lane_of_one_cell_is_seen_in_a_picture_of_large_cells():
+    mask = np.zeros((2001, 7), dtype=bool)
+    mask[333, :] = True
+    support = Support(np.array([50.0, 0.0]), 2.0, mask)
+    density = SimpleNamespace(log_density=lambda places: np.zeros(places.shape[:2]))
+    grid = density_grid(SimpleNamespace(support=support, density=density))
+    shown = picture(grid)
+    assert max(shown.shape) <= 640
+    assert ((shown > 0).sum(axis=1) == 1).all()
+    left, right, bottom, top = grid["extent"]
+    column = np.flatnonzero(shown.any(axis=0))[0]
+    width = (right - left) / grid["nx"]
+    assert left + column * width <= 50.0 + 333 * 2.0 < left + (column + 1) * width
+    assert (left, bottom) == (49.0, -1.0)
+    assert top - bottom == grid["ny"] * width
 
 
 def test_the_example_is_a_problem_with_room_around_every_anchor():

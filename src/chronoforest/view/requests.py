@@ -81,6 +81,15 @@ class Accepted(StrictMessage):
     events: Annotated[str, Field(description="where its server-sent events are")]
 
 
+class Snapped(StrictMessage):
+    """A problem whose anchors lie where something was recorded."""
+
+    starts: list[Point]
+    goals: list[Point]
+    waypoints: list[Point]
+    notices: Annotated[list[str], Field(description="a sentence about each anchor that was moved")]
+
+
 class Refusal(StrictMessage):
     """What every error looks like: one sentence for people."""
 

@@ -21,10 +21,11 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from chronoforest.errors import Busy, CannotListen, ChronoForestError, InvalidParameter, UnknownJob
+from chronoforest.view.answers import add_answers
 from chronoforest.view.guard import Guard
 from chronoforest.view.jobs import Job, JobLimits, Jobs
 from chronoforest.view.requests import Accepted, PlanRequest, Refusal, sentence
-from chronoforest.view.work import Planned, dumps, planning, walking, warming_up
+from chronoforest.view.work import dumps, planning, require_planned, walking, warming_up
 from chronoforest.view.world import ServedPreset
 
 STATIC = Path(__file__).parent / "static"
@@ -74,6 +75,7 @@ def create_app(served: ServedPreset, limits: JobLimits | None = None) -> FastAPI
     _add_planning(app, served, jobs)
     _add_walking(app, served, jobs)
     _add_events(app, jobs)
+    add_answers(app, served, jobs)
     _add_pages(app, dumps(world))
     return app
 
@@ -100,9 +102,7 @@ def _add_walking(app: FastAPI, served: ServedPreset, jobs: Jobs) -> None:
         if served.why_no_walk:
             raise InvalidParameter(f"cannot walk: {served.why_no_walk}")
         planned = jobs.get(job_id)
-        if not isinstance(planned.outcome, Planned):
-            raise InvalidParameter(f"{job_id} is not a finished plan; it is {planned.state}")
-        job = jobs.submit(planned.session, walking(planned.outcome))
+        job = jobs.submit(planned.session, walking(require_planned(planned)))
         return Accepted(id=job.id, events=f"/api/walks/{job.id}/events")
 
 

@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any, cast
 
+from chronoforest.errors import InvalidParameter
 from chronoforest.execution.journey import walk_plan
 from chronoforest.execution.rollout import Rollout
 from chronoforest.execution.route import WalkingPlanner
@@ -14,9 +15,10 @@ from chronoforest.planning.planner import MaxRounds, Planner
 from chronoforest.planning.result import PlanResult
 from chronoforest.search.memory import ForestMemory
 from chronoforest.types import Problem, Snapshot
+from chronoforest.view.bodies import Body
 from chronoforest.view.jobs import Job, Work
 from chronoforest.view.requests import PlanRequest
-from chronoforest.view.rounds import RoundEncoder, flat
+from chronoforest.view.rounds import RoundEncoder, decimals_for, flat
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,13 @@ class Planned:
     memory: ForestMemory
 
 
+def require_planned(job: Job) -> Planned:
+    """What a finished plan left behind."""
+    if not isinstance(job.outcome, Planned):
+        raise InvalidParameter(f"{job.id} is not a finished plan; it is {job.state}")
+    return job.outcome
+
+
 def planning(planner: Planner, request: PlanRequest) -> Work:
     """Work that plans; tells `start` where trees begin with a guess, `round` after every round, the first of
     which may be a whole plan already, and `plan`, a plan.json, at the end."""
@@ -35,7 +44,7 @@ def planning(planner: Planner, request: PlanRequest) -> Work:
     planner.check(problem, seed=request.seed, variant=request.variant)
 
     def work(job: Job) -> Planned:
-        encoder, memory = RoundEncoder(), ForestMemory()
+        encoder, memory = RoundEncoder(decimals_for(planner.models.support.cell)), ForestMemory()
 
         def on_snapshot(snapshot: Snapshot) -> None:
             job.check()
@@ -65,10 +74,11 @@ def walking(planned: Planned) -> Work:
 
     def work(job: Job) -> None:
         planner, result = cast("WalkingPlanner", planned.planner), planned.result
+        body = Body()
         with checked(job.check):
             for agent, rollout in enumerate(walk_plan(planner, result, planned.memory, seed=result.seed)):
                 job.check()
-                job.tell("agent", dumps({"agent": agent, **_walk(rollout)}))
+                job.tell("agent", dumps({"agent": agent, **_walk(rollout), "limbs": body.limbs(rollout)}))
 
     return work
 

@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from chronoforest.data.frames import Frame
 from chronoforest.envs.mazes import CELL_SIZE
@@ -114,18 +115,34 @@ class ServedPreset:
 def density_grid(models: PlanningModels) -> dict[str, Any]:
     """Log-density as bytes: 0 where there is no support, 1…255 from the thinnest to the densest place.
 
-    `values` is base64 of ny rows of nx bytes, from the top of the picture to its bottom.
+    `values` is base64 of ny rows of nx bytes, from the top of the picture to its bottom; `extent` is the
+    picture's, which may end beyond the support's by a part of a cell of the picture.
     """
     support = models.support
     places = support.origin + support.cell * np.indices(support.mask.shape).transpose(1, 2, 0)
     heights = models.density.log_density(places)
     block = -(-max(support.mask.shape) // LONGEST_SIDE)
-    mask, heights = support.mask[::block, ::block], heights[::block, ::block]
+    mask, heights = _blocks(support.mask, block), _blocks(np.where(support.mask, heights, -np.inf), block)
     low, high = np.quantile(heights[mask], [0.02, 0.995]) if mask.any() else (0.0, 1.0)
-    shade = 1 + 254 * np.clip((heights - low) / max(high - low, 1e-9), 0.0, 1.0)
+    shade = 1 + 254 * np.clip((np.maximum(heights, low) - low) / max(high - low, 1e-9), 0.0, 1.0)
     picture = np.where(mask, shade, 0).astype(np.uint8).T[::-1]
     values = base64.b64encode(np.ascontiguousarray(picture).tobytes()).decode()
-    return {"nx": picture.shape[1], "ny": picture.shape[0], "values": values}
+    ny, nx = picture.shape
+    left, _, bottom, _ = support.extent
+    side = block * support.cell
+    extent = [left, left + nx * side, bottom, bottom + ny * side]
+    return {"nx": nx, "ny": ny, "extent": extent, "values": values}
+
+
+def _blocks(table: NDArray[Any], block: int) -> NDArray[Any]:
+    """[nx, ny] → the largest value of every block × block cells: a lane of one cell must not vanish."""
+    if block == 1:
+        return table
+    least = False if table.dtype == np.bool_ else -np.inf
+    padded = np.pad(table, [(0, -side % block) for side in table.shape], constant_values=least)
+    rows, columns = (side // block for side in padded.shape)
+    blocks: NDArray[Any] = padded.reshape(rows, block, columns, block).max(axis=(1, 3))
+    return blocks
 
 
 def example(

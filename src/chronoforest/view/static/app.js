@@ -20,8 +20,21 @@ export function say(text, isActive = false) {
   $("status").classList.toggle("busy", isActive);
 }
 
-export function warn(text) {
+/** Say what went wrong; with `canMove` a button offers to move anchors to where something was recorded. */
+export function warn(text, canMove = false) {
+  showMessage(text, "bad");
+  $("alert-snap").hidden = !canMove;
+}
+
+/** Say what was done. */
+export function notify(text) {
+  showMessage(text, "good");
+  $("alert-snap").hidden = true;
+}
+
+function showMessage(text, kind) {
   $("alert-text").textContent = text;
+  $("alert").className = kind;
   $("alert").hidden = !text;
 }
 

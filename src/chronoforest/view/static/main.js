@@ -1,20 +1,22 @@
 // The page: loads the world, fills the controls and connects them.
 
 import { $, app, redraw, say, warn } from "./app.js";
-import { addAgent, addWaypoint, chooseNext, fit, listenToMap, nudge, problemChanged, remember, removeAnchor, setCount,
-  showProblem, undo, zoom } from "./editor.js";
-import { copyLink, savePlan, savePng } from "./exports.js";
+import { addAgent, addWaypoint, chooseNext, fit, nudge, problemChanged, remember, removeAnchor, setCount, showProblem,
+  undo, worldWidth, zoom } from "./editor.js";
+import { copyLink, saveAs, savePlan, savePng } from "./exports.js";
 import { Frame } from "./frame.js";
 import { Ground } from "./ground.js";
+import { listenToMap } from "./map.js";
 import { Matrix } from "./matrix.js";
+import { moveThere } from "./outside.js";
 import { theme } from "./palette.js";
 import { Pane, View } from "./pane.js";
 import { showRun } from "./panel.js";
 import { cancel, closeComparison, compare, plan } from "./planning.js";
-import { Problem, fromFragment } from "./problem.js";
+import { Problem, digitsFor, fromFragment } from "./problem.js";
 import { call } from "./run.js";
 import { replay, scrub } from "./timeline.js";
-import { walkForReal, walkPlan } from "./walking.js";
+import { seek, walkForReal, walkPlan } from "./walking.js";
 
 const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 
@@ -31,7 +33,7 @@ async function begin() {
   app.frame = new Frame(app.world.frame);
   app.ground = new Ground(app.world);
   app.view = new View(app.world.extent);
-  app.panes = ["pane-first", "pane-second"].map((id) => new Pane($(id), app.ground, app.view));
+  app.panes = ["pane-first", "pane-second"].map((id) => new Pane($(id), app.ground, app.view, app.frame));
   app.matrix = new Matrix($("matrix"), $("matrix-note"));
   $("preset").textContent = app.world.preset;
   document.title = `ChronoForest · ${app.world.preset}`;
@@ -63,7 +65,7 @@ function select(id, value) {
 
 function openLink() {
   const request = linkedRequest() ?? app.world.example;
-  app.problem = new Problem(app.frame.changed(request, app.frame.toLocal));
+  app.problem = new Problem(app.frame.changed(request, app.frame.toLocal), digitsFor(worldWidth()));
   app.chosen = null;
   select("variant", request.variant ?? app.world.default_variant);
   select("mode", request.mode ?? "default");
@@ -132,6 +134,9 @@ function connect() {
   on("compare-close", "click", closeComparison);
   on("walk", "click", walkPlan);
   on("real", "click", walkForReal);
+  on("clock", "input", seek);
+  on("snap", "click", moveThere);
+  on("alert-snap", "click", moveThere);
   on("slider", "input", () => scrub($("slider").valueAsNumber));
   on("replay", "click", replay);
   on("agents", "change", () => setCount("S", $("agents").valueAsNumber));
@@ -141,8 +146,10 @@ function connect() {
   }
   on("places", "toggle", showProblem);
   on("walls", "change", () => { app.ground.showsWalls = $("walls").checked; redraw(); });
+  on("overlay", "change", () => { app.ground.showsOverlay = $("overlay").checked; redraw(); });
   on("fit", "click", fit);
   on("save-plan", "click", savePlan);
+  for (const ending of ["geojson", "gpx", "csv"]) on(`save-${ending}`, "click", () => saveAs(ending));
   on("save-png", "click", savePng);
   on("copy-link", "click", copyLink);
   on("theme", "click", switchTheme);

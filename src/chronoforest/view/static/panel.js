@@ -1,6 +1,8 @@
 // Shows a round of the runs: maps, timeline, numbers, routes, matrix, and what may be pressed.
 
 import { $, app, isBusy, make, say } from "./app.js";
+import { showClock } from "./clock.js";
+import { lengthText, number } from "./format.js";
 import { agentColour } from "./palette.js";
 import { stateOf } from "./run.js";
 
@@ -25,7 +27,7 @@ export function summary(run) {
   if (run.state === "failed" || run.state === "cancelled") return run.state;
   if (!run.plan) return `${run.rounds.length} rounds`;
   const { complete, length, num_expanded: numExpanded, seconds } = run.plan;
-  return `${complete ? "" : "incomplete, "}${length.toFixed(1)} ${run.frame.unit} · ${numExpanded} expanded · ${seconds.toFixed(1)} s`;
+  return `${complete ? "" : "incomplete, "}${lengthText(length, run.frame)} · ${numExpanded} expanded · ${seconds.toFixed(1)} s`;
 }
 
 function showCaption(pane, run) {
@@ -92,7 +94,7 @@ function outcome(run, round) {
   if (!run) return ["", ""];
   if (run.isStale) return ["The problem has changed since this plan.", ""];
   if (!run.plan) return [round?.isFlip ? "The order flipped in this round." : "", ""];
-  const length = `${run.plan.length.toFixed(1)} ${run.frame.unit}`;
+  const length = lengthText(run.plan.length, run.frame);
   if (run.plan.complete) return [`Complete, ${length} in all${unverified(run.plan)}.`, "good"];
   return [`Incomplete, unmet: ${run.plan.unmet.map((pair) => pair.join(" → ")).join(", ")}.`, "bad"];
 }
@@ -109,10 +111,12 @@ export function showState() {
   const isPlanned = Boolean(app.first?.plan) && !app.first.isStale && !isActive;
   $("plan").disabled = $("compare").disabled = isActive;
   $("cancel").disabled = !isActive && !app.cancelWalk && !app.walk;
-  $("walk").disabled = !isPlanned;
-  $("walk").textContent = app.walk ? "Stop" : "Walk the plan";
+  $("walk").disabled = !isPlanned && !app.walk;
+  $("walk").textContent = app.walk?.isPlaying ? "❚❚ Pause" : "▶ Walk";
   $("real").disabled = !isPlanned || Boolean(app.world.why_no_walk) || Boolean(app.cancelWalk);
-  $("save-plan").disabled = !app.first?.plan;
+  for (const id of ["save-plan", "save-geojson", "save-csv"]) $(id).disabled = !app.first?.plan;
+  $("save-gpx").disabled = !app.first?.plan || !app.frame.isDegrees;
+  showClock();
   if (!run) return;
   const running = `planning, round ${run.rounds.length + 1}`;
   const words = { waiting: "waiting for the planner…", running, done: "planned", failed: "failed", cancelled: "cancelled" };
@@ -126,7 +130,8 @@ function showComparison() {
 
 function verdict(first, second) {
   const more = (100 * (second.length - first.length)) / first.length;
-  const words = Math.abs(more) < 0.05 ? "equally long" : `${Math.abs(more).toFixed(1)} % ${more > 0 ? "longer" : "shorter"}`;
-  const lengths = [first, second].map(({ variant, length }) => `${variant} ${length.toFixed(1)} units`);
-  return `${lengths.join(", ")}: ${words}.`;
+  const words = Math.abs(more) < 0.05 ? "equally long" : `${number(Math.abs(more), 2)} % ${more > 0 ? "longer" : "shorter"}`;
+  const lengths = [first, second].map(({ variant, length }) => `${variant} ${lengthText(length, app.frame)}`);
+  const [one, other] = [first, second].map(({ routes }) => JSON.stringify(routes.map(({ order }) => order)));
+  return `${lengths.join(", ")}: ${words}, ${one === other ? "in the same order" : "in another order"}.`;
 }
