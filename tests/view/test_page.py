@@ -161,6 +161,9 @@ def test_a_plan_is_streamed_scrubbed_and_replayed(page):
     assert page.js("return viewer.first.rounds.reduce((sum, round) => sum + round.trees.length, 0)") == int(
         page.text("n-nodes")
     )
+    page.js("arguments[0].value = -1; arguments[0].dispatchEvent(new Event('input'))", page["slider"])
+    assert page.text("round-label") == "first guess"
+    assert page.text("outcome") == "The order by the learned distance alone."
     page.js("arguments[0].value = 0; arguments[0].dispatchEvent(new Event('input'))", page["slider"])
     assert page.text("round-label") == f"round 1 of {count}"
     assert int(page.text("n-nodes")) == page.js("return viewer.first.rounds[0].nodes")
@@ -174,7 +177,7 @@ def test_plans_are_proposed_at_once_and_then_verified(page):
     page.click("plan")
     assert page.until("return viewer.first.rounds.length === 1 && viewer.first.state") == "running"
     page.until("return viewer.first.isOver")
-    assert page.js("return viewer.first.outset") is None
+    assert page.js("return viewer.first.outset.route") == page.js("return viewer.first.rounds[0].route")
     legs = page.js("return viewer.first.legs(viewer.first.rounds[0])")
     assert all(leg["path"] for leg in legs)
     assert page.text("n-legs") == f"{len(legs)}/{len(legs)}"

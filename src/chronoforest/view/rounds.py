@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from typing import Any
 
@@ -70,6 +71,11 @@ class RoundEncoder:
         fresh = {pair: way for pair, way in now.items() if not np.array_equal(known.get(pair, ()), way)}
         known.update(fresh)
         return [[pair.source, pair.target, flat(way, self._decimals)] for pair, way in fresh.items()]
+
+
+def dumps(values: Any) -> str:
+    """Strict JSON on one line."""
+    return json.dumps(values, allow_nan=False, separators=(",", ":"))
 
 
 def decimals_for(cell: float) -> int:

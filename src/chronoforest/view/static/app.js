@@ -15,6 +15,11 @@ export function isBusy() {
   return [app.first, app.second].some((run) => run && !run.isOver);
 }
 
+/** The first round of all runs, -1 where one began with a guess. */
+export function firstRound() {
+  return Math.min(0, ...[app.first, app.second].filter(Boolean).map((run) => run.firstRound));
+}
+
 export function say(text, isActive = false) {
   $("status").textContent = text;
   $("status").classList.toggle("busy", isActive);

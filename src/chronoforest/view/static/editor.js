@@ -43,6 +43,7 @@ export function problemChanged() {
     if (run) run.isStale = true;
   }
   stopWalk();
+  $("example-note").textContent = "";
   showProblem();
   showRun();
 }

@@ -9,6 +9,7 @@ import { Ground } from "./ground.js";
 import { listenToMap } from "./map.js";
 import { Matrix } from "./matrix.js";
 import { moveThere } from "./outside.js";
+import { Overlay } from "./overlay.js";
 import { theme } from "./palette.js";
 import { Pane, View } from "./pane.js";
 import { showRun } from "./panel.js";
@@ -29,15 +30,9 @@ const KEYS = {
 
 async function begin() {
   setTheme(localStorage.getItem("theme") ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"));
-  app.world = await call("GET", "/api/world");
-  app.frame = new Frame(app.world.frame);
-  app.ground = new Ground(app.world);
-  app.view = new View(app.world.extent);
-  app.panes = ["pane-first", "pane-second"].map((id) => new Pane($(id), app.ground, app.view, app.frame));
-  app.matrix = new Matrix($("matrix"), $("matrix-note"));
-  $("preset").textContent = app.world.preset;
-  document.title = `ChronoForest · ${app.world.preset}`;
-  fillControls(app.world);
+  const [{ opened, worlds }, wanted] = [await call("GET", "/api/worlds"), linkedWorld()];
+  $("preset").replaceChildren(...worlds.map((name) => new Option(name, name)));
+  await openWorld(worlds.includes(wanted) ? wanted : opened);
   openLink();
   connect();
   for (const id of ["plan", "compare", "copy-link", "save-png"]) $(id).disabled = false;
@@ -45,7 +40,46 @@ async function begin() {
   say("ready");
 }
 
-function fillControls({ variants, modes, limits, walls, why_no_walk: why }) {
+/** Fetch a world and show it, without a problem. */
+async function openWorld(name) {
+  app.world = await call("GET", `/api/world?preset=${encodeURIComponent(name)}`);
+  app.frame = new Frame(app.world.frame);
+  app.ground = new Ground(app.world);
+  app.view = new View(app.world.extent);
+  if (app.panes.length) for (const pane of app.panes) pane.show(app.ground, app.view, app.frame);
+  else app.panes = ["pane-first", "pane-second"].map((id) => new Pane($(id), app.ground, app.view, app.frame));
+  app.matrix ??= new Matrix($("matrix"), $("matrix-note"));
+  $("preset").value = name;
+  document.title = `ChronoForest · ${name}`;
+  fillControls(app.world);
+  if (app.world.has_overlay) await openOverlay();
+}
+
+async function openOverlay() {
+  app.ground.overlay = new Overlay(await call("GET", "/api/overlay"));
+  app.ground.showsOverlay = $("overlay").checked;
+}
+
+/** Leave this world with all its plans for another one, and show its example. */
+async function switchWorld() {
+  cancel();
+  closeComparison();
+  say(`loading ${$("preset").value}…`, true);
+  try {
+    await openWorld($("preset").value);
+  } catch (error) {
+    $("preset").value = app.world.preset;
+    say("ready");
+    return warn(error.message);
+  }
+  [app.first, app.second, app.undo] = [null, null, []];
+  warn("");
+  openProblem(app.world.example);
+  showRun();
+  say("ready");
+}
+
+function fillControls({ variants, modes, limits, walls, why_no_walk: why, has_overlay: hasOverlay }) {
   for (const select of [$("variant"), $("second-variant")]) {
     select.replaceChildren(...variants.map(({ name }) => new Option(name, name)));
   }
@@ -55,6 +89,8 @@ function fillControls({ variants, modes, limits, walls, why_no_walk: why }) {
   $("waypoints").max = limits.anchors - 2;
   $("seed").max = limits.seed;
   $("walls-item").hidden = walls.centres.length === 0;
+  $("walls").checked = false;
+  $("overlay-item").hidden = !hasOverlay;
   $("walk-note").textContent = why ? `No real walk: ${why}.` : "";
 }
 
@@ -64,7 +100,10 @@ function select(id, value) {
 }
 
 function openLink() {
-  const request = linkedRequest() ?? app.world.example;
+  openProblem(linkedRequest() ?? app.world.example);
+}
+
+function openProblem(request) {
   app.problem = new Problem(app.frame.changed(request, app.frame.toLocal), digitsFor(worldWidth()));
   app.chosen = null;
   select("variant", request.variant ?? app.world.default_variant);
@@ -72,6 +111,7 @@ function openLink() {
   select("budget-unit", request.budget?.unit ?? "");
   $("seed").value = Number.isInteger(request.seed) ? request.seed : 0;
   if (Number.isInteger(request.budget?.amount)) $("budget-amount").value = request.budget.amount;
+  $("example-note").textContent = request.note ?? "";
   showSettings();
   showProblem();
 }
@@ -81,11 +121,20 @@ function linkedRequest() {
   try {
     const request = fromFragment(location.hash, app.world.limits.anchors);
     if (request.preset && request.preset !== app.world.preset) {
-      warn(`The link was made for ${request.preset}; this viewer serves ${app.world.preset}.`);
+      warn(`The link was made for ${request.preset}; this viewer shows ${app.world.preset}.`);
     }
     return request;
   } catch (error) {
     warn(error.message);
+    return null;
+  }
+}
+
+/** The world that a link names, if it is a link. */
+function linkedWorld() {
+  try {
+    return fromFragment(location.hash, Infinity).preset;
+  } catch {
     return null;
   }
 }
@@ -128,6 +177,9 @@ function act(event, action) {
 
 function connect() {
   const on = (id, kind, handle) => $(id).addEventListener(kind, handle);
+  on("preset", "change", switchWorld);
+  on("zoom-in", "click", () => zoom(1.6));
+  on("zoom-out", "click", () => zoom(1 / 1.6));
   on("controls", "submit", (event) => act(event, plan));
   on("cancel", "click", cancel);
   on("compare", "click", compare);

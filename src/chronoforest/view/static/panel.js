@@ -1,6 +1,6 @@
 // Shows a round of the runs: maps, timeline, numbers, routes, matrix, and what may be pressed.
 
-import { $, app, isBusy, make, say } from "./app.js";
+import { $, app, firstRound, isBusy, make, say } from "./app.js";
 import { showClock } from "./clock.js";
 import { lengthText, number } from "./format.js";
 import { agentColour } from "./palette.js";
@@ -12,7 +12,7 @@ export function showRun() {
   if (app.isLive) app.round = count - 1;
   for (const [pane, run] of [[app.panes[0], first], [app.panes[1], second]]) {
     pane.run = run;
-    pane.round = run ? Math.min(app.round, run.rounds.length - 1) : -1;
+    pane.round = shownRound(run);
     showCaption(pane, run);
     pane.redraw();
   }
@@ -20,6 +20,11 @@ export function showRun() {
   showNumbers(second && !second.isOver ? second : first);
   showState();
   showComparison();
+}
+
+/** Which of its rounds a run shows. */
+function shownRound(run) {
+  return run ? Math.max(run.firstRound, Math.min(app.round, run.rounds.length - 1)) : -1;
 }
 
 /** One line about a run. */
@@ -36,23 +41,29 @@ function showCaption(pane, run) {
 }
 
 function showTimeline(count) {
-  const label = count ? `round ${app.round + 1} of ${count}` : "no rounds yet";
+  const least = firstRound();
+  const label = count ? roundText(count) : "no rounds yet";
+  $("slider").min = least;
   $("slider").max = Math.max(0, count - 1);
-  $("slider").value = Math.max(0, app.round);
-  $("slider").disabled = count < 2;
+  $("slider").value = Math.max(least, app.round);
+  $("slider").disabled = count - least < 2;
   $("slider").setAttribute("aria-valuetext", label);
-  $("replay").disabled = count < 2 || isBusy();
+  $("replay").disabled = count - least < 2 || isBusy();
   $("round-label").textContent = label;
   const flips = (app.second ?? app.first)?.flips ?? [];
   $("flips").replaceChildren(...flips.map((round) => {
-    const mark = make("i", { title: `the route flips in round ${round + 1}` });
-    mark.style.left = `${(100 * round) / Math.max(1, count - 1)}%`;
+    const mark = make("i", { title: `the order flips in round ${round + 1}` });
+    mark.style.left = `${(100 * (round - least)) / Math.max(1, count - 1 - least)}%`;
     return mark;
   }));
 }
 
+function roundText(count) {
+  return app.round < 0 ? "first guess" : `round ${app.round + 1} of ${count}`;
+}
+
 function showNumbers(run) {
-  const index = run ? Math.min(app.round, run.rounds.length - 1) : -1;
+  const index = shownRound(run);
   const round = run?.roundAt(index);
   const route = round ? run.routeAt(index) : [];
   const states = route.flatMap((part) => part.states);
@@ -85,7 +96,7 @@ function routeLine({ order, states }, agent, isFlip) {
 
 function showOutcome(run, round) {
   const [text, kind] = outcome(run, round);
-  const isEarlier = run?.plan && round !== run.rounds.at(-1);
+  const isEarlier = run?.plan && round !== run.rounds.at(-1) && round !== run.outset;
   $("outcome").textContent = isEarlier && text ? `In the end: ${text[0].toLowerCase()}${text.slice(1)}` : text;
   $("outcome").className = `hint ${kind}`;
 }
@@ -93,10 +104,16 @@ function showOutcome(run, round) {
 function outcome(run, round) {
   if (!run) return ["", ""];
   if (run.isStale) return ["The problem has changed since this plan.", ""];
-  if (!run.plan) return [round?.isFlip ? "The order flipped in this round." : "", ""];
+  if (round === run.outset) return ["The order by the learned distance alone.", ""];
+  if (!run.plan) return [round?.isFlip ? flipText(run, round) : "", ""];
   const length = lengthText(run.plan.length, run.frame);
-  if (run.plan.complete) return [`Complete, ${length} in all${unverified(run.plan)}.`, "good"];
+  const flips = run.flips.length ? `; the order flipped ${run.flips.length === 1 ? "once" : `${run.flips.length} times`}` : "";
+  if (run.plan.complete) return [`Complete, ${length} in all${unverified(run.plan)}${flips}.`, "good"];
   return [`Incomplete, unmet: ${run.plan.unmet.map((pair) => pair.join(" → ")).join(", ")}.`, "bad"];
+}
+
+function flipText(run, round) {
+  return round === run.rounds[0] ? "The order flipped: the distance alone would take another." : "The order flipped in this round.";
 }
 
 function unverified({ routes }) {

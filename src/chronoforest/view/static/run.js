@@ -133,12 +133,17 @@ export class Run {
   }
 
   add(values) {
-    this.rounds.push(this.completed(values, this.rounds.at(-1)));
+    this.rounds.push(this.completed(values, this.rounds.at(-1) ?? this.outset));
   }
 
   /** A round of the search; before the first one, what was guessed. */
   roundAt(index) {
     return this.rounds[index] ?? this.outset;
+  }
+
+  /** The number of the first thing there is to see: -1 for a guess. */
+  get firstRound() {
+    return this.outset ? -1 : 0;
   }
 
   /** What is new in a round together with what was known. */
