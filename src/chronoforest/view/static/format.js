@@ -12,7 +12,7 @@ export function number(value, digits = DIGITS) {
 
 /** A length of the plane: in the unit of the user's coordinates, or in cm, m and km. */
 export function lengthText(value, { unit }) {
-  if (unit !== "m") return `${number(value)} ${unit}`;
+  if (unit !== "m") return `${number(value)} ${value === 1 ? unit.replace(/s$/, "") : unit}`;
   if (value >= 1000) return `${number(value / 1000)} km`;
   return value < 1 ? `${number(100 * value, 3)} cm` : `${number(value)} m`;
 }

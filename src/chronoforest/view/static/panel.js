@@ -50,8 +50,8 @@ function showTimeline(count) {
   $("slider").setAttribute("aria-valuetext", label);
   $("replay").disabled = count - least < 2 || isBusy();
   $("round-label").textContent = label;
-  const flips = (app.second ?? app.first)?.flips ?? [];
-  $("flips").replaceChildren(...flips.map((round) => {
+  const flips = new Set([app.first, app.second].flatMap((run) => run?.flips ?? []));
+  $("flips").replaceChildren(...[...flips].map((round) => {
     const mark = make("i", { title: `the order flips in round ${round + 1}` });
     mark.style.left = `${(100 * (round - least)) / Math.max(1, count - 1 - least)}%`;
     return mark;
