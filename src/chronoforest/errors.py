@@ -102,6 +102,10 @@ class FetchFailed(ChronoForestError):
     """An official dataset could not be downloaded."""
 
 
+class BadOverlay(ChronoForestError):
+    """A file to draw over the viewer's map cannot be read, or lies elsewhere."""
+
+
 class CannotListen(ChronoForestError):
     """The viewer's port is taken or not allowed."""
 

@@ -1,3 +1,5 @@
+import json
+
 import pytest
 from fakes import make_planner
 
@@ -11,9 +13,10 @@ def opened(monkeypatch):
     monkeypatch.setattr("webbrowser.open", pages.append)
     monkeypatch.setattr("chronoforest.presets.loading.load_planner", lambda name, **options: make_planner())
 
-    def serve(served, listener, on_ready):
+    def serve(worlds, listener, on_ready):
         with listener:
-            on_ready(f"http://127.0.0.1:{listener.getsockname()[1]}/ for {', '.join(served.planners)}")
+            modes = json.loads(worlds.describe())["modes"]
+            on_ready(f"http://127.0.0.1:{listener.getsockname()[1]}/ for {', '.join(modes)}")
 
     monkeypatch.setattr("chronoforest.view.server.serve", serve)
     return pages
@@ -36,3 +39,15 @@ def test_an_unknown_preset_and_a_port_that_cannot_be_are_sentences(capsys):
     assert "unknown preset 'moon'" in capsys.readouterr().err
     assert main(["view", "--port", "99999"]) == 2
     assert "cannot listen on port 99999" in capsys.readouterr().err
+
+
+def test_an_overlay_is_read_and_placed_before_anything_is_served(opened, capsys, tmp_path):
+    path = tmp_path / "streets.geojson"
+    assert main(["view", "--overlay", str(path)]) == 2
+    assert f"{path}: no such file" in capsys.readouterr().err
+    path.write_text(json.dumps({"type": "LineString", "coordinates": [[446000, 4636000], [446010, 4636000]]}))
+    assert main(["view", "--overlay", str(path)]) == 2
+    assert "nothing of it lies where the recordings do" in capsys.readouterr().err
+    assert opened == []
+    path.write_text(json.dumps({"type": "LineString", "coordinates": [[0, 0], [20, 30]]}))
+    assert main(["view", "--overlay", str(path)]) == 0

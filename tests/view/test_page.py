@@ -161,6 +161,9 @@ def test_a_plan_is_streamed_scrubbed_and_replayed(page):
     assert page.js("return viewer.first.rounds.reduce((sum, round) => sum + round.trees.length, 0)") == int(
         page.text("n-nodes")
     )
+    page.js("arguments[0].value = -1; arguments[0].dispatchEvent(new Event('input'))", page["slider"])
+    assert page.text("round-label") == "first guess"
+    assert page.text("outcome") == "The order by the learned distance alone."
     page.js("arguments[0].value = 0; arguments[0].dispatchEvent(new Event('input'))", page["slider"])
     assert page.text("round-label") == f"round 1 of {count}"
     assert int(page.text("n-nodes")) == page.js("return viewer.first.rounds[0].nodes")
@@ -174,7 +177,7 @@ def test_plans_are_proposed_at_once_and_then_verified(page):
     page.click("plan")
     assert page.until("return viewer.first.rounds.length === 1 && viewer.first.state") == "running"
     page.until("return viewer.first.isOver")
-    assert page.js("return viewer.first.outset") is None
+    assert page.js("return viewer.first.outset.route") == page.js("return viewer.first.rounds[0].route")
     legs = page.js("return viewer.first.legs(viewer.first.rounds[0])")
     assert all(leg["path"] for leg in legs)
     assert page.text("n-legs") == f"{len(legs)}/{len(legs)}"
@@ -225,9 +228,11 @@ def test_agents_walk_the_plan_and_a_missing_environment_is_explained(page):
     page.until("return viewer.panes[0].walkers.length === 2")
     first = page.js("return viewer.panes[0].walkers[0].place")
     page.until("return String(viewer.panes[0].walkers[0].place) !== String(arguments[0])", first)
-    assert page.text("walk") == "Stop"
+    assert "Pause" in page.text("walk")
     page.click("walk")
-    assert page.js("return viewer.walk") is None
+    assert page.js("return [viewer.walk.isPlaying, viewer.panes[0].walkers.length]") == [False, 2]
+    page.keys(Keys.ESCAPE)
+    assert page.js("return [viewer.walk, viewer.panes[0].walkers.length]") == [None, 0]
     assert not page["real"].is_enabled()
     assert "no environment is known" in page.text("walk-note")
 
@@ -236,9 +241,10 @@ def test_two_variants_are_compared_beside_each_other(page):
     page.click("compare")
     page.until("return viewer.second?.isOver")
     assert page["pane-second"].is_displayed()
-    lengths = page.js("return [viewer.first, viewer.second].map(({ plan }) => plan.length.toFixed(1))")
+    lengths = page.js("return [viewer.first, viewer.second].map(({ plan }) => Number(plan.length.toFixed(2)))")
     note = page.text("compare-note")
-    assert note.startswith(f"{DEFAULT_VARIANT} {lengths[0]} units, temporal-fixed {lengths[1]} units: ")
+    assert note.startswith(f"{DEFAULT_VARIANT} {lengths[0]:g} units, temporal-fixed {lengths[1]:g} units: ")
+    assert note.endswith(("in the same order.", "in another order."))
     page.click("compare-close")
     assert not page["pane-second"].is_displayed()
 
@@ -319,6 +325,21 @@ def test_a_refusal_is_shown_where_everybody_sees_it(page):
     assert page["plan"].is_enabled()
     page.click("alert-close")
     assert not page["alert"].is_displayed()
+
+
+@pytest.mark.parametrize("button", ["snap", "alert-snap"])
+def test_an_anchor_outside_the_recordings_is_moved_there_by_a_button(page, button):
+    assert not page["outside"].is_displayed()
+    page.drag(page.problem()["waypoints"][0], [10.0, 9.0])
+    assert page.text("outside").startswith("W1 lies where nothing was recorded")
+    page.plan()
+    page.click(button)
+    page.until("return document.getElementById('alert').className === 'good'")
+    assert "W1 moved from" in page.text("alert-text")
+    assert not page["outside"].is_displayed()
+    assert not page["alert-snap"].is_displayed()
+    page.plan()
+    assert page.js("return viewer.first.plan.complete")
 
 
 def test_every_control_has_a_name(page):

@@ -158,10 +158,3 @@ def test_agents_are_counted():
     places = [(float(k), 0.0) for k in range(17)]
     with pytest.raises(InvalidProblem, match="at most 16 agents can be planned for, got 17"):
         PlanRequest(starts=places, goals=[(x, 9.0) for x, _ in places]).problem()
-
-
-def test_a_problem_for_another_world_is_refused():
-    request = PlanRequest(starts=[(0.0, 0.0)], goals=[(1.0, 0.0)], preset="there")
-    request.require_preset("there")
-    with pytest.raises(InvalidParameter, match="serves 'here', the problem is for 'there'"):
-        request.require_preset("here")

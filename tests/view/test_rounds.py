@@ -7,7 +7,7 @@ from fakes import BLOCK, SIDE, FakeModels, StraightSampler, make_planner, scatte
 from chronoforest.planning.planner import Planner
 from chronoforest.planning.variants import PlannerParams
 from chronoforest.types import Pair, Problem, TreePicture, WorldParams
-from chronoforest.view.rounds import RoundEncoder, flat
+from chronoforest.view.rounds import RoundEncoder, decimals_for, flat
 
 
 def snapshots_of(problem, **params):
@@ -142,3 +142,8 @@ def test_the_path_of_a_met_leg_leads_from_its_source_to_its_target():
     for leg, path in snapshots[-1].paths.items():
         assert np.allclose(path[0], anchors[leg.source])
         assert np.allclose(path[-1], anchors[leg.target])
+
+
+def test_places_of_a_small_world_keep_more_digits():
+    assert [decimals_for(cell) for cell in (40.0, 0.1, 0.0004)] == [2, 2, 5]
+    assert flat(np.array([[0.012345, 2.0]]), 5) == [0.01234, 2.0]

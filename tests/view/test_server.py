@@ -36,7 +36,7 @@ def test_a_plan_is_told_round_by_round_and_ends_with_a_plan_that_loads(service, 
     events = service.events(accepted["events"])
     kinds = [kind for _, kind, _ in events]
     assert [number for number, _, _ in events] == list(range(len(events)))
-    assert kinds == [*["round"] * (len(events) - 2), "plan", "done"]
+    assert kinds == ["start", *["round"] * (len(events) - 3), "plan", "done"]
     (plan,) = (data for _, kind, data in events if kind == "plan")
     (tmp_path / "plan.json").write_text(json.dumps(plan))
     result = load_result(tmp_path / "plan.json")
@@ -184,7 +184,7 @@ def test_too_many_anchors_are_refused(service):
         ({"variant": "magic"}, "unknown variant 'magic'"),
         ({"variant": "graph-fixed"}, "needs `order`"),
         ({"mode": "fast"}, "mode must be one of default"),
-        ({"preset": "elsewhere"}, "serves 'fake'"),
+        ({"preset": "elsewhere"}, "serves fake, not 'elsewhere'"),
     ],
 )
 def test_what_the_planner_would_refuse_is_refused_at_once(service, change, words):

@@ -13,6 +13,7 @@ from fakes import make_planner
 from chronoforest.view.guard import Guard
 from chronoforest.view.server import ViewerServer, create_app, listen
 from chronoforest.view.world import ServedPreset
+from chronoforest.view.worlds import Worlds
 
 PROBLEM = {"starts": [[3, 3]], "goals": [[17, 17]], "waypoints": [[3, 17]]}
 LONG = {**PROBLEM, "waypoints": [[3, 17], [17, 3], [10, 10], [3, 10]], "variant": "online"}
@@ -86,12 +87,13 @@ def parse(block):
 
 
 @contextmanager
-def running(planners=None, limits=None):
-    """Serve while the block runs."""
+def running(planners=None, limits=None, worlds=None):
+    """Serve while the block runs: one world with planners by mode, or several worlds."""
     listener = listen(0)
     listener.listen()
     port = listener.getsockname()[1]
-    app = create_app(ServedPreset(planners or {"default": make_planner()}), limits)
+    served = ServedPreset(planners or {"default": make_planner()})
+    app = create_app(worlds or Worlds.of(served), limits)
     server = ViewerServer(Guard(app, port), app.state.jobs)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()

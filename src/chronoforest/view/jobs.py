@@ -37,7 +37,7 @@ class JobLimits:
 
     num_waiting: int = 4
     num_finished: int = 6
-    keep_seconds: float = 600.0
+    keep_seconds: float = 3600.0
     patience: float = 20.0
     grace: float = 2.0
 

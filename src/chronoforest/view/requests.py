@@ -7,9 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from chronoforest.errors import InvalidParameter, InvalidProblem
+from chronoforest.errors import InvalidProblem
 from chronoforest.names import DEFAULT_VARIANT
-from chronoforest.planning.planner import MaxExpansions, MaxRounds, MaxSeconds
 from chronoforest.types import Problem, StopCriterion
 
 MAX_ANCHORS = 64
@@ -42,6 +41,8 @@ class Budget(StrictMessage):
 
     def stop(self) -> StopCriterion:
         """As the planner takes it."""
+        from chronoforest.planning.planner import MaxExpansions, MaxRounds, MaxSeconds
+
         criteria = {"rounds": MaxRounds, "expansions": MaxExpansions, "seconds": MaxSeconds}
         return criteria[self.unit](self.amount)
 
@@ -56,7 +57,7 @@ class PlanRequest(StrictMessage):
     mode: Literal["default", "fast"] = "default"
     seed: Annotated[int, Field(strict=True, ge=0, le=MAX_SEED)] = 0
     budget: Annotated[Budget | None, Field(description="the planner's own unless told")] = None
-    preset: Annotated[Name | None, Field(description="refused when it is not the one served")] = None
+    preset: Annotated[Name | None, Field(description="one of those in /api/worlds; the opened one unless told")] = None
     session: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")] = "default"
 
     def problem(self) -> Problem:
@@ -68,17 +69,21 @@ class PlanRequest(StrictMessage):
             raise InvalidProblem(f"at most {MAX_ANCHORS} anchors can be planned for, got {num_anchors}")
         return Problem(self.starts, self.goals, self.waypoints)
 
-    def require_preset(self, served: str) -> None:
-        """Refuse a problem that was made for another world."""
-        if self.preset not in (None, served):
-            raise InvalidParameter(f"this viewer serves {served!r}, the problem is for {self.preset!r}")
-
 
 class Accepted(StrictMessage):
     """A job that was taken in."""
 
     id: str
     events: Annotated[str, Field(description="where its server-sent events are")]
+
+
+class Snapped(StrictMessage):
+    """A problem whose anchors lie where something was recorded."""
+
+    starts: list[Point]
+    goals: list[Point]
+    waypoints: list[Point]
+    notices: Annotated[list[str], Field(description="a sentence about each anchor that was moved")]
 
 
 class Refusal(StrictMessage):

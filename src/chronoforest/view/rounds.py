@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from typing import Any
 
@@ -10,6 +11,8 @@ import numpy as np
 from chronoforest.types import FloatArray, Pair, Snapshot
 
 DECIMALS = 2
+"""Digits after the point, at least; in a world of centimetres there are more."""
+
 THINNING = 2
 """Of a segment's frames every second one is drawn."""
 
@@ -17,7 +20,8 @@ THINNING = 2
 class RoundEncoder:
     """Remembers what it has sent; one for each plan."""
 
-    def __init__(self) -> None:
+    def __init__(self, decimals: int = DECIMALS) -> None:
+        self._decimals = decimals
         self._segments: set[tuple[str, bytes]] = set()
         self._meetings: dict[Pair, FloatArray] = {}
         self._paths: dict[Pair, FloatArray] = {}
@@ -41,14 +45,14 @@ class RoundEncoder:
             "nodes": stats.num_nodes,
             "seconds": round(stats.seconds, 3),
             "trees": self._new_segments(snapshot, {name: row for row, name in enumerate(names)}),
-            "meetings": _changed(self._meetings, dict(snapshot.meetings)),
-            "paths": _changed(self._paths, dict(snapshot.paths)),
+            "meetings": self._changed(self._meetings, dict(snapshot.meetings)),
+            "paths": self._changed(self._paths, dict(snapshot.paths)),
             "matrix": [[_finite(value) for value in row] for row in snapshot.bridge_cost],
         }
 
     def _new_segments(self, snapshot: Snapshot, rows: dict[str, int]) -> list[list[Any]]:
         return [
-            [index, rows[tree.anchor], flat(_thinned(segment))]
+            [index, rows[tree.anchor], flat(_thinned(segment), self._decimals)]
             for index, tree in enumerate(snapshot.trees)
             for segment in map(_moving, tree.segments)
             if self._is_new(tree.anchor, segment)
@@ -62,9 +66,26 @@ class RoundEncoder:
         return is_new
 
 
-def flat(points: FloatArray) -> list[float]:
+    def _changed(self, known: dict[Pair, FloatArray], now: dict[Pair, FloatArray]) -> list[list[Any]]:
+        """Entries that are not known yet; they are from now on."""
+        fresh = {pair: way for pair, way in now.items() if not np.array_equal(known.get(pair, ()), way)}
+        known.update(fresh)
+        return [[pair.source, pair.target, flat(way, self._decimals)] for pair, way in fresh.items()]
+
+
+def dumps(values: Any) -> str:
+    """Strict JSON on one line."""
+    return json.dumps(values, allow_nan=False, separators=(",", ":"))
+
+
+def decimals_for(cell: float) -> int:
+    """Digits after the point that show a tenth of a grid cell."""
+    return max(DECIMALS, int(np.ceil(1 - np.log10(cell))))
+
+
+def flat(points: FloatArray, decimals: int = DECIMALS) -> list[float]:
     """[T, 2] → x, y, x, y, …, rounded."""
-    return [float(value) for value in np.round(points, DECIMALS).ravel()]
+    return [float(value) for value in np.round(points, decimals).ravel()]
 
 
 def _moving(segment: FloatArray) -> FloatArray:
@@ -76,13 +97,6 @@ def _moving(segment: FloatArray) -> FloatArray:
 def _thinned(segment: FloatArray) -> FloatArray:
     """Every second frame, counted from the end, and the boundary."""
     return np.concatenate([segment[:1], segment[:0:-1][::THINNING][::-1]])
-
-
-def _changed(known: dict[Pair, FloatArray], now: dict[Pair, FloatArray]) -> list[list[Any]]:
-    """Entries that are not known yet; they are from now on."""
-    fresh = {pair: place for pair, place in now.items() if not np.array_equal(known.get(pair, ()), place)}
-    known.update(fresh)
-    return [[pair.source, pair.target, flat(place)] for pair, place in fresh.items()]
 
 
 def _pairs(pairs: Iterable[Pair]) -> list[list[int]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
@@ -13,6 +14,7 @@ from typing import Any
 
 import uvicorn
 from fastapi import FastAPI, Header, Request
+from fastapi.concurrency import run_in_threadpool
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, JSONResponse, Response, StreamingResponse
 from fastapi.staticfiles import StaticFiles
@@ -21,11 +23,12 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from chronoforest.errors import Busy, CannotListen, ChronoForestError, InvalidParameter, UnknownJob
+from chronoforest.view.answers import add_answers
 from chronoforest.view.guard import Guard
-from chronoforest.view.jobs import Job, JobLimits, Jobs
+from chronoforest.view.jobs import Job, JobLimits, Jobs, Work
 from chronoforest.view.requests import Accepted, PlanRequest, Refusal, sentence
-from chronoforest.view.work import Planned, dumps, planning, walking, warming_up
 from chronoforest.view.world import ServedPreset
+from chronoforest.view.worlds import Worlds
 
 STATIC = Path(__file__).parent / "static"
 LOOPBACK = "127.0.0.1"
@@ -36,6 +39,9 @@ IDLE_SECONDS = 10.0
 
 CLOSING_SECONDS = 0.5
 """How long a connection may take to end when the viewer does."""
+
+SEEN_SECONDS = 3.0
+"""How long loading waits for somebody to look at the world first."""
 
 REFUSALS: dict[int | str, dict[str, Any]] = {
     400: {"model": Refusal, "description": "the problem cannot be planned for"},
@@ -50,14 +56,13 @@ STREAM: dict[int | str, dict[str, Any]] = {
 }
 
 
-def create_app(served: ServedPreset, limits: JobLimits | None = None) -> FastAPI:
+def create_app(worlds: Worlds, limits: JobLimits | None = None) -> FastAPI:
     """The service without its guard; `app.state.jobs` is its queue."""
-    jobs, world = Jobs(limits), served.describe()
+    jobs = Jobs(limits)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        for mode, planner in served.planners.items():
-            jobs.submit(f"warm-up of {mode}", warming_up(planner, world["example"]))
+        jobs.submit("warm-up", _preparing(worlds))
         yield
         jobs.close()
 
@@ -71,18 +76,36 @@ def create_app(served: ServedPreset, limits: JobLimits | None = None) -> FastAPI
     )
     app.state.jobs = jobs
     _answer_with_sentences(app)
-    _add_planning(app, served, jobs)
-    _add_walking(app, served, jobs)
+    _add_planning(app, worlds, jobs)
+    _add_walking(app, jobs)
     _add_events(app, jobs)
-    _add_pages(app, dumps(world))
+    add_answers(app, worlds, jobs)
+    _add_pages(app)
     return app
 
 
-def _add_planning(app: FastAPI, served: ServedPreset, jobs: Jobs) -> None:
+def _preparing(worlds: Worlds) -> Work:
+    """Work that loads the opened world, once somebody has seen it, and makes its planners ready: importing
+    torch at the same time would keep the page waiting."""
+
+    def work(job: Job) -> None:
+        if not worlds.is_loaded:
+            worlds.is_seen.wait(SEEN_SECONDS)
+        served = worlds.served()
+        from chronoforest.view.work import warming_up
+
+        warming_up(served.planners.values(), json.loads(worlds.describe())["example"])(job)
+
+    return work
+
+
+def _add_planning(app: FastAPI, worlds: Worlds, jobs: Jobs) -> None:
     @app.post("/api/plan", status_code=202, responses=REFUSALS)
     async def plan(request: PlanRequest) -> Accepted:
         """Queue a plan. Follow its events at once: a job that nobody follows is cancelled."""
-        request.require_preset(served.name)
+        served = await run_in_threadpool(worlds.served, request.preset)
+        from chronoforest.view.work import planning
+
         job = jobs.submit(request.session, planning(served.planner(request.mode), request))
         return Accepted(id=job.id, events=f"/api/plans/{job.id}/events")
 
@@ -93,16 +116,18 @@ def _add_planning(app: FastAPI, served: ServedPreset, jobs: Jobs) -> None:
         return Response(status_code=204)
 
 
-def _add_walking(app: FastAPI, served: ServedPreset, jobs: Jobs) -> None:
+def _add_walking(app: FastAPI, jobs: Jobs) -> None:
     @app.post("/api/plans/{job_id}/walk", status_code=202, responses=REFUSALS)
     async def walk(job_id: str) -> Accepted:
         """Walk a finished plan in its environment, where there is one."""
-        if served.why_no_walk:
-            raise InvalidParameter(f"cannot walk: {served.why_no_walk}")
-        planned = jobs.get(job_id)
-        if not isinstance(planned.outcome, Planned):
-            raise InvalidParameter(f"{job_id} is not a finished plan; it is {planned.state}")
-        job = jobs.submit(planned.session, walking(planned.outcome))
+        from chronoforest.view.work import require_planned, walking
+
+        job = jobs.get(job_id)
+        planned = require_planned(job)
+        why_not = ServedPreset({"default": planned.planner}).scene.why_no_walk
+        if why_not:
+            raise InvalidParameter(f"cannot walk: {why_not}")
+        job = jobs.submit(job.session, walking(planned))
         return Accepted(id=job.id, events=f"/api/walks/{job.id}/events")
 
 
@@ -117,12 +142,7 @@ def _add_events(app: FastAPI, jobs: Jobs) -> None:
         return _stream(jobs, jobs.get(job_id), request, last_event_id)
 
 
-def _add_pages(app: FastAPI, world: str) -> None:
-    @app.get("/api/world", response_class=Response)
-    async def describe_world() -> Response:
-        """The world as the data shows it: extent, density, and what may be asked of the planner."""
-        return Response(world, media_type="application/json")
-
+def _add_pages(app: FastAPI) -> None:
     @app.get("/", include_in_schema=False)
     async def page() -> FileResponse:
         return FileResponse(STATIC / "index.html")
@@ -243,11 +263,11 @@ class ViewerServer(uvicorn.Server):
             connection.transport.abort()
 
 
-def serve(served: ServedPreset, listener: socket.socket, on_ready: Callable[[str], None]) -> None:
+def serve(worlds: Worlds, listener: socket.socket, on_ready: Callable[[str], None]) -> None:
     """Serve until ctrl-C or SIGTERM; `on_ready` is told the page's address once connections are accepted."""
     port = listener.getsockname()[1]
     listener.listen()
-    app = create_app(served)
+    app = create_app(worlds)
     on_ready(f"http://{LOOPBACK}:{port}/")
     with suppress(KeyboardInterrupt):
         ViewerServer(Guard(app, port), app.state.jobs).run(sockets=[listener])

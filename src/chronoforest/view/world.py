@@ -1,59 +1,28 @@
-"""The world as the page shows it: where the recordings went, and, where it is known, what is built there."""
+"""A world with its planners: what is served."""
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from chronoforest.data.frames import Frame
-from chronoforest.envs.mazes import CELL_SIZE
-from chronoforest.envs.tasks import WORLDS
 from chronoforest.errors import InvalidParameter
-from chronoforest.names import DEFAULT_VARIANT
-from chronoforest.planning.planner import Planner
-from chronoforest.planning.variants import VARIANTS
 from chronoforest.types import FloatArray, PlanningModels
-from chronoforest.view.requests import MAX_AGENTS, MAX_ANCHORS, MAX_SEED
+from chronoforest.view.scenes import Scene, stored_example
 
-LONGEST_SIDE = 640
-"""Cells of the picture, at most."""
+if TYPE_CHECKING:
+    from chronoforest.planning.planner import Planner
 
 NUM_CANDIDATES = 240
 FARTHEST_SHARE = 0.85
 
-SUMMARIES = {
-    "verified": "proposed at once by the roadmap, then verified by the denoiser",
-    "online": "the paper's method: trees grow, and the order is corrected while they do",
-    "paper": "the paper's settings to the letter, slow",
-    "roadmap-only": "ways over the roadmap, not verified",
-    "roadmap-fixed": "verified, with the order solved once on the roadmap",
-    "single": "one guided lookahead per leaf",
-    "start-tree-only": "only the tree of a leg's source grows",
-    "l2-root": "leaves are ranked by the straight line",
-    "no-uncertainty": "leaves are ranked by cost alone",
-    "temporal-fixed": "the order is solved once, on the raw distance",
-    "exhaustive": "every pair is searched until it is met",
-    "direct-matrix": "a leg is always its own bridge",
-    "learned-distance": "the distance as learned, at any range",
-    "no-guidance": "segments are not steered",
-    "no-shortening": "ways are kept as they were found",
-    "no-student": "all steps of the full network",
-    "no-challenges": "the first complete order stands",
-    "noisy-injection": "guidance goes through the network",
-    "sparse-guidance": "guidance moves the last frame only",
-}
-"""One line for each variant; one that is missing here is shown by its name alone."""
-
 
 @dataclass(frozen=True)
 class ServedPreset:
-    """A planner for each mode, all of one preset, and what is known of its world beyond the recordings: the
-    walls and the environment, for the overlay and the real walk only."""
+    """A planner for each mode, all of one preset."""
 
     planners: Mapping[str, Planner]
 
@@ -72,60 +41,22 @@ class ServedPreset:
         """The coordinates of who recorded, the same for all modes."""
         return next(iter(self.planners.values())).frame
 
+    @property
+    def scene(self) -> Scene:
+        """What the page shows of it."""
+        has_tracker = getattr(self.models, "tracker", None) is not None
+        return Scene(self.name, self.frame, self.models.density, self.models.support, has_tracker)
+
     def planner(self, mode: str) -> Planner:
         """The planner of a mode."""
         if mode not in self.planners:
             raise InvalidParameter(f"mode must be one of {', '.join(self.planners)}, got {mode!r}")
         return self.planners[mode]
 
-    @property
-    def why_no_walk(self) -> str | None:
-        """None where the environment is there and can be walked."""
-        if self.name not in WORLDS:
-            return "no environment is known for these recordings"
-        if find_spec("ogbench") is None:
-            return "OGBench is not installed, so there is no environment to walk in"
-        if getattr(self.models, "tracker", None) is None:
-            return "these weights have no tracker, so nobody can walk"
-        return None
-
     def describe(self) -> dict[str, Any]:
         """Everything the page has to know before it can ask for a plan."""
-        walls = WORLDS[self.name].maze.wall_centres.tolist() if self.name in WORLDS else []
-        return {
-            "preset": self.name,
-            "frame": self.frame.to_dict(),
-            "extent": self.models.support.extent,
-            "grid": density_grid(self.models),
-            "walls": {"size": CELL_SIZE, "centres": walls},
-            "why_no_walk": self.why_no_walk,
-            "modes": list(self.planners),
-            "variants": [
-                {"name": name, "summary": SUMMARIES.get(name, "")}
-                for name, variant in VARIANTS.items()
-                if not variant.needs_order
-            ],
-            "default_variant": DEFAULT_VARIANT,
-            "limits": {"agents": MAX_AGENTS, "anchors": MAX_ANCHORS, "seed": MAX_SEED},
-            "example": example(self.models, self.frame),
-        }
-
-
-def density_grid(models: PlanningModels) -> dict[str, Any]:
-    """Log-density as bytes: 0 where there is no support, 1…255 from the thinnest to the densest place.
-
-    `values` is base64 of ny rows of nx bytes, from the top of the picture to its bottom.
-    """
-    support = models.support
-    places = support.origin + support.cell * np.indices(support.mask.shape).transpose(1, 2, 0)
-    heights = models.density.log_density(places)
-    block = -(-max(support.mask.shape) // LONGEST_SIDE)
-    mask, heights = support.mask[::block, ::block], heights[::block, ::block]
-    low, high = np.quantile(heights[mask], [0.02, 0.995]) if mask.any() else (0.0, 1.0)
-    shade = 1 + 254 * np.clip((heights - low) / max(high - low, 1e-9), 0.0, 1.0)
-    picture = np.where(mask, shade, 0).astype(np.uint8).T[::-1]
-    values = base64.b64encode(np.ascontiguousarray(picture).tobytes()).decode()
-    return {"nx": picture.shape[1], "ny": picture.shape[0], "values": values}
+        first = stored_example(self.name) or example(self.models, self.frame)
+        return self.scene.describe(first, tuple(self.planners))
 
 
 def example(

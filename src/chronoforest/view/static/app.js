@@ -15,13 +15,31 @@ export function isBusy() {
   return [app.first, app.second].some((run) => run && !run.isOver);
 }
 
+/** The first round of all runs, -1 where one began with a guess. */
+export function firstRound() {
+  return Math.min(0, ...[app.first, app.second].filter(Boolean).map((run) => run.firstRound));
+}
+
 export function say(text, isActive = false) {
   $("status").textContent = text;
   $("status").classList.toggle("busy", isActive);
 }
 
-export function warn(text) {
+/** Say what went wrong; with `canMove` a button offers to move anchors to where something was recorded. */
+export function warn(text, canMove = false) {
+  showMessage(text, "bad");
+  $("alert-snap").hidden = !canMove;
+}
+
+/** Say what was done. */
+export function notify(text) {
+  showMessage(text, "good");
+  $("alert-snap").hidden = true;
+}
+
+function showMessage(text, kind) {
   $("alert-text").textContent = text;
+  $("alert").className = kind;
   $("alert").hidden = !text;
 }
 

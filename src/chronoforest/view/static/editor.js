@@ -1,9 +1,11 @@
-// Changes the problem: places, counts, mouse and undo.
+// Changes the problem: places, counts and undo.
 
 import { $, app, currentRequest, make, redraw, say, warn } from "./app.js";
+import { coordinateStep, placeText } from "./format.js";
+import { showOutside } from "./outside.js";
 import { anchorColour } from "./palette.js";
 import { showRun } from "./panel.js";
-import { Problem, toFragment } from "./problem.js";
+import { Problem, digitsFor, toFragment } from "./problem.js";
 import { stopWalk } from "./walking.js";
 
 const MAX_UNDO = 100;
@@ -22,14 +24,14 @@ export function edit(change) {
   problemChanged();
 }
 
-function pushUndo(before) {
+export function pushUndo(before) {
   app.undo.push(before);
   if (app.undo.length > MAX_UNDO) app.undo.shift();
 }
 
 export function undo() {
   if (!app.undo.length) return;
-  app.problem = new Problem(JSON.parse(app.undo.pop()));
+  app.problem = new Problem(JSON.parse(app.undo.pop()), digitsFor(worldWidth()));
   app.chosen = null;
   problemChanged();
 }
@@ -41,6 +43,7 @@ export function problemChanged() {
     if (run) run.isStale = true;
   }
   stopWalk();
+  $("example-note").textContent = "";
   showProblem();
   showRun();
 }
@@ -54,8 +57,14 @@ export function showProblem() {
   redraw();
   $("agents").value = problem.starts.length;
   $("waypoints").value = problem.waypoints.length;
+  showOutside(anchors);
   listPlaces(anchors);
   remember();
+}
+
+export function worldWidth() {
+  const [left, right] = app.world.extent;
+  return right - left;
 }
 
 function isSame(anchor, other) {
@@ -88,7 +97,7 @@ function placeRow(anchor) {
 function coordinate(anchor, axis) {
   const { frame } = app;
   const label = `${anchor.name} ${frame.axes[axis]}`;
-  const step = frame.isDegrees ? "0.0001" : "0.5";
+  const step = coordinateStep(worldWidth(), frame);
   const input = make("input", { type: "number", step, value: frame.toUser(anchor.place)[axis], ariaLabel: label });
   input.addEventListener("input", () => {
     if (!Number.isFinite(input.valueAsNumber)) return;
@@ -105,8 +114,8 @@ export function choose(anchor) {
   app.chosen = anchor && { kind: anchor.kind, index: anchor.index };
   showProblem();
   if (!anchor) return;
-  const [x, y] = app.frame.toUser(app.problem.list(anchor.kind)[anchor.index]);
-  say(`${anchor.kind}${anchor.index + 1} at ${x}, ${y}`);
+  const place = app.problem.list(anchor.kind)[anchor.index];
+  say(`${anchor.kind}${anchor.index + 1} at ${placeText(place, app.frame, 1 / app.panes[0].scale)}`);
 }
 
 export function chooseNext(step) {
@@ -165,8 +174,7 @@ export function setCount(kind, wanted) {
 
 /** Arrow keys move the chosen anchor by a small share of the world's width. */
 export function nudge([dx, dy], isFar) {
-  const [left, right] = app.world.extent;
-  const step = ((right - left) / NUDGES_ACROSS) * (isFar ? FAR_NUDGE : 1);
+  const step = (worldWidth() / NUDGES_ACROSS) * (isFar ? FAR_NUDGE : 1);
   edit((problem) => {
     const [x, y] = problem.list(app.chosen.kind)[app.chosen.index];
     problem.move(app.chosen, [x + step * dx, y + step * dy]);
@@ -182,75 +190,4 @@ export function zoom(factor, place) {
 export function fit() {
   app.view.reset();
   redraw();
-}
-
-/** Drag anchors, drag the ground, zoom, add and delete; on a read-only map only look around. */
-export function listenToMap(pane, { isReadOnly = false } = {}) {
-  const { canvas } = pane;
-  const anchorAt = (place) => (isReadOnly ? undefined : pane.anchorAt(...place));
-  let held = null;
-  canvas.addEventListener("pointerdown", (event) => {
-    if (event.button !== 0) return;
-    canvas.setPointerCapture(event.pointerId);
-    const place = within(event);
-    const anchor = anchorAt(place);
-    held = anchor ? new HeldAnchor(pane, anchor) : new HeldGround(pane, place);
-    if (!isReadOnly) choose(anchor ?? null);
-  });
-  canvas.addEventListener("pointermove", (event) => {
-    const place = within(event);
-    if (held) held.moveTo(place);
-    else canvas.style.cursor = anchorAt(place) ? "pointer" : "grab";
-  });
-  const release = () => { held = null; };
-  canvas.addEventListener("pointerup", release);
-  canvas.addEventListener("pointercancel", release);
-  canvas.addEventListener("wheel", (event) => {
-    event.preventDefault();
-    zoom(Math.exp(-event.deltaY / 500), pane.toWorld(...within(event)));
-  }, { passive: false });
-  if (isReadOnly) return;
-  canvas.addEventListener("dblclick", (event) => {
-    const place = within(event);
-    if (!anchorAt(place)) addWaypoint(pane.toWorld(...place));
-  });
-  canvas.addEventListener("contextmenu", (event) => {
-    event.preventDefault();
-    removeAnchor(anchorAt(within(event)));
-  });
-}
-
-function within(event) {
-  const box = event.currentTarget.getBoundingClientRect();
-  return [event.clientX - box.left, event.clientY - box.top];
-}
-
-class HeldAnchor {
-  constructor(pane, anchor) {
-    this.pane = pane;
-    this.anchor = anchor;
-    this.before = JSON.stringify(app.problem);
-  }
-
-  moveTo(place) {
-    app.problem.move(this.anchor, this.pane.toWorld(...place));
-    if (this.hasMoved) return showProblem();
-    this.hasMoved = true;
-    pushUndo(this.before);
-    problemChanged();
-  }
-}
-
-class HeldGround {
-  constructor(pane, place) {
-    this.pane = pane;
-    this.from = place;
-    this.centre = app.view.centre;
-  }
-
-  moveTo([x, y]) {
-    const { scale } = this.pane;
-    app.view.centre = [this.centre[0] - (x - this.from[0]) / scale, this.centre[1] + (y - this.from[1]) / scale];
-    redraw();
-  }
 }

@@ -1,8 +1,9 @@
 // Saves what is on the page.
 
-import { $, app, currentRequest, make, say } from "./app.js";
+import { $, app, currentRequest, make, say, warn } from "./app.js";
 import { summary } from "./panel.js";
 import { toFragment } from "./problem.js";
+import { callText } from "./run.js";
 
 const KEEP_MS = 10000;
 const TITLE_HEIGHT = 34;
@@ -15,6 +16,16 @@ function save(name, blob) {
 
 export function savePlan() {
   save("plan.json", new Blob([JSON.stringify(app.first.plan)], { type: "application/json" }));
+}
+
+/** The plan in a format of maps or tables, as the planner writes it. */
+export async function saveAs(ending) {
+  try {
+    const text = await callText(`/api/plans/${app.first.id}/plan.${ending}`);
+    save(`plan.${ending}`, new Blob([text]));
+  } catch (error) {
+    warn(error.message);
+  }
 }
 
 /** The maps side by side, each under its title. */

@@ -23,8 +23,9 @@ const degrees = (angle) => (angle * 180) / Math.PI;
 const modulo = (value, size) => ((value % size) + size) % size;
 
 export class Frame {
-  constructor({ kind, origin }) {
+  constructor({ kind, origin, step_seconds: stepSeconds }) {
     this.isDegrees = kind === "degrees";
+    this.hasClock = stepSeconds > 0;
     this.origin = origin;
     this.unit = this.isDegrees ? "m" : "units";
     this.axes = this.isDegrees ? ["longitude", "latitude"] : ["x", "y"];

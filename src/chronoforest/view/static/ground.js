@@ -12,13 +12,14 @@ export class Ground {
     this.extent = extent;
     this.walls = walls;
     this.showsWalls = false;
+    this.showsOverlay = true;
+    this.overlay = null;
     this.grid = { ...grid, bytes: Uint8Array.from(atob(grid.values), (letter) => letter.charCodeAt(0)) };
     this.pictures = {};
   }
 
   isSupported([x, y]) {
-    const [left, right, bottom, top] = this.extent;
-    const { nx, ny, bytes } = this.grid;
+    const { nx, ny, bytes, extent: [left, right, bottom, top] } = this.grid;
     const column = Math.floor(((x - left) / (right - left)) * nx);
     const row = Math.floor(((top - y) / (top - bottom)) * ny);
     return column >= 0 && row >= 0 && column < nx && row < ny && bytes[row * nx + column] > 0;

@@ -1,20 +1,23 @@
 // The page: loads the world, fills the controls and connects them.
 
 import { $, app, redraw, say, warn } from "./app.js";
-import { addAgent, addWaypoint, chooseNext, fit, listenToMap, nudge, problemChanged, remember, removeAnchor, setCount,
-  showProblem, undo, zoom } from "./editor.js";
-import { copyLink, savePlan, savePng } from "./exports.js";
+import { addAgent, addWaypoint, chooseNext, fit, nudge, problemChanged, remember, removeAnchor, setCount, showProblem,
+  undo, worldWidth, zoom } from "./editor.js";
+import { copyLink, saveAs, savePlan, savePng } from "./exports.js";
 import { Frame } from "./frame.js";
 import { Ground } from "./ground.js";
+import { listenToMap } from "./map.js";
 import { Matrix } from "./matrix.js";
+import { moveThere } from "./outside.js";
+import { Overlay } from "./overlay.js";
 import { theme } from "./palette.js";
 import { Pane, View } from "./pane.js";
 import { showRun } from "./panel.js";
 import { cancel, closeComparison, compare, plan } from "./planning.js";
-import { Problem, fromFragment } from "./problem.js";
+import { Problem, digitsFor, fromFragment } from "./problem.js";
 import { call } from "./run.js";
 import { replay, scrub } from "./timeline.js";
-import { walkForReal, walkPlan } from "./walking.js";
+import { seek, walkForReal, walkPlan } from "./walking.js";
 
 const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 
@@ -27,15 +30,9 @@ const KEYS = {
 
 async function begin() {
   setTheme(localStorage.getItem("theme") ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"));
-  app.world = await call("GET", "/api/world");
-  app.frame = new Frame(app.world.frame);
-  app.ground = new Ground(app.world);
-  app.view = new View(app.world.extent);
-  app.panes = ["pane-first", "pane-second"].map((id) => new Pane($(id), app.ground, app.view));
-  app.matrix = new Matrix($("matrix"), $("matrix-note"));
-  $("preset").textContent = app.world.preset;
-  document.title = `ChronoForest · ${app.world.preset}`;
-  fillControls(app.world);
+  const [{ opened, worlds }, wanted] = [await call("GET", "/api/worlds"), linkedWorld()];
+  $("preset").replaceChildren(...worlds.map((name) => new Option(name, name)));
+  await openWorld(worlds.includes(wanted) ? wanted : opened);
   openLink();
   connect();
   for (const id of ["plan", "compare", "copy-link", "save-png"]) $(id).disabled = false;
@@ -43,7 +40,46 @@ async function begin() {
   say("ready");
 }
 
-function fillControls({ variants, modes, limits, walls, why_no_walk: why }) {
+/** Fetch a world and show it, without a problem. */
+async function openWorld(name) {
+  app.world = await call("GET", `/api/world?preset=${encodeURIComponent(name)}`);
+  app.frame = new Frame(app.world.frame);
+  app.ground = new Ground(app.world);
+  app.view = new View(app.world.extent);
+  if (app.panes.length) for (const pane of app.panes) pane.show(app.ground, app.view, app.frame);
+  else app.panes = ["pane-first", "pane-second"].map((id) => new Pane($(id), app.ground, app.view, app.frame));
+  app.matrix ??= new Matrix($("matrix"), $("matrix-note"));
+  $("preset").value = name;
+  document.title = `ChronoForest · ${name}`;
+  fillControls(app.world);
+  if (app.world.has_overlay) await openOverlay();
+}
+
+async function openOverlay() {
+  app.ground.overlay = new Overlay(await call("GET", "/api/overlay"));
+  app.ground.showsOverlay = $("overlay").checked;
+}
+
+/** Leave this world with all its plans for another one, and show its example. */
+async function switchWorld() {
+  cancel();
+  closeComparison();
+  say(`loading ${$("preset").value}…`, true);
+  try {
+    await openWorld($("preset").value);
+  } catch (error) {
+    $("preset").value = app.world.preset;
+    say("ready");
+    return warn(error.message);
+  }
+  [app.first, app.second, app.undo] = [null, null, []];
+  warn("");
+  openProblem(app.world.example);
+  showRun();
+  say("ready");
+}
+
+function fillControls({ variants, modes, limits, walls, why_no_walk: why, has_overlay: hasOverlay }) {
   for (const select of [$("variant"), $("second-variant")]) {
     select.replaceChildren(...variants.map(({ name }) => new Option(name, name)));
   }
@@ -53,6 +89,8 @@ function fillControls({ variants, modes, limits, walls, why_no_walk: why }) {
   $("waypoints").max = limits.anchors - 2;
   $("seed").max = limits.seed;
   $("walls-item").hidden = walls.centres.length === 0;
+  $("walls").checked = false;
+  $("overlay-item").hidden = !hasOverlay;
   $("walk-note").textContent = why ? `No real walk: ${why}.` : "";
 }
 
@@ -62,14 +100,18 @@ function select(id, value) {
 }
 
 function openLink() {
-  const request = linkedRequest() ?? app.world.example;
-  app.problem = new Problem(app.frame.changed(request, app.frame.toLocal));
+  openProblem(linkedRequest() ?? app.world.example);
+}
+
+function openProblem(request) {
+  app.problem = new Problem(app.frame.changed(request, app.frame.toLocal), digitsFor(worldWidth()));
   app.chosen = null;
   select("variant", request.variant ?? app.world.default_variant);
   select("mode", request.mode ?? "default");
   select("budget-unit", request.budget?.unit ?? "");
   $("seed").value = Number.isInteger(request.seed) ? request.seed : 0;
   if (Number.isInteger(request.budget?.amount)) $("budget-amount").value = request.budget.amount;
+  $("example-note").textContent = request.note ?? "";
   showSettings();
   showProblem();
 }
@@ -79,11 +121,20 @@ function linkedRequest() {
   try {
     const request = fromFragment(location.hash, app.world.limits.anchors);
     if (request.preset && request.preset !== app.world.preset) {
-      warn(`The link was made for ${request.preset}; this viewer serves ${app.world.preset}.`);
+      warn(`The link was made for ${request.preset}; this viewer shows ${app.world.preset}.`);
     }
     return request;
   } catch (error) {
     warn(error.message);
+    return null;
+  }
+}
+
+/** The world that a link names, if it is a link. */
+function linkedWorld() {
+  try {
+    return fromFragment(location.hash, Infinity).preset;
+  } catch {
     return null;
   }
 }
@@ -126,12 +177,18 @@ function act(event, action) {
 
 function connect() {
   const on = (id, kind, handle) => $(id).addEventListener(kind, handle);
+  on("preset", "change", switchWorld);
+  on("zoom-in", "click", () => zoom(1.6));
+  on("zoom-out", "click", () => zoom(1 / 1.6));
   on("controls", "submit", (event) => act(event, plan));
   on("cancel", "click", cancel);
   on("compare", "click", compare);
   on("compare-close", "click", closeComparison);
   on("walk", "click", walkPlan);
   on("real", "click", walkForReal);
+  on("clock", "input", seek);
+  on("snap", "click", moveThere);
+  on("alert-snap", "click", moveThere);
   on("slider", "input", () => scrub($("slider").valueAsNumber));
   on("replay", "click", replay);
   on("agents", "change", () => setCount("S", $("agents").valueAsNumber));
@@ -141,8 +198,10 @@ function connect() {
   }
   on("places", "toggle", showProblem);
   on("walls", "change", () => { app.ground.showsWalls = $("walls").checked; redraw(); });
+  on("overlay", "change", () => { app.ground.showsOverlay = $("overlay").checked; redraw(); });
   on("fit", "click", fit);
   on("save-plan", "click", savePlan);
+  for (const ending of ["geojson", "gpx", "csv"]) on(`save-${ending}`, "click", () => saveAs(ending));
   on("save-png", "click", savePng);
   on("copy-link", "click", copyLink);
   on("theme", "click", switchTheme);

@@ -7,9 +7,9 @@ const AGENTS = {
 
 const SCENES = {
   light: { outside: [226, 223, 214], thin: [247, 250, 249], dense: [140, 197, 191], ink: "#1f2a33", halo: "#ffffff",
-    wall: "rgba(70, 60, 50, .30)", way: "#f0b429", matrix: [[240, 247, 246], [0, 95, 110]], chosen: "#b35c00" },
+    rim: "#1f2a33", bad: "#d62839", overlay: "rgba(70, 78, 92, .55)", wall: "rgba(70, 60, 50, .30)", way: "#f0b429", matrix: [[240, 247, 246], [0, 95, 110]], chosen: "#b35c00" },
   dark: { outside: [15, 21, 26], thin: [30, 44, 51], dense: [50, 118, 124], ink: "#e7edf0", halo: "#0f151a",
-    wall: "rgba(235, 225, 205, .22)", way: "#ffd166", matrix: [[32, 47, 54], [80, 200, 214]], chosen: "#ffc56b" },
+    rim: "#06090c", bad: "#ff7b72", overlay: "rgba(200, 212, 225, .45)", wall: "rgba(235, 225, 205, .22)", way: "#ffd166", matrix: [[32, 47, 54], [80, 200, 214]], chosen: "#ffc56b" },
 };
 
 export function theme() {

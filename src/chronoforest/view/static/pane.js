@@ -1,8 +1,15 @@
 // A map on a canvas: the recordings' density, trees, meetings, routes, anchors and walkers.
 // What does not change from frame to frame is kept in two layers: the ground, and the trees up to a round.
 
+import { drawAnchors, markerSize } from "./marks.js";
 import { agentColour, anchorColour, scene, theme } from "./palette.js";
+import { drawArrows, drawBand, drawProposed, drawUnmet, trace } from "./routes.js";
 import { stateOf } from "./run.js";
+import { drawScaleBar } from "./scalebar.js";
+import { drawWalker } from "./walkers.js";
+
+const FARTHEST_ZOOM = 0.5;
+const NEAREST_ZOOM = 1000;
 
 /** Where the maps look; shared by all panes. */
 export class View {
@@ -23,7 +30,7 @@ export class View {
   }
 
   zoomBy(factor, [x, y] = this.centre) {
-    const zoom = Math.min(12, Math.max(0.5, this.zoom * factor));
+    const zoom = Math.min(NEAREST_ZOOM, Math.max(FARTHEST_ZOOM, this.zoom * factor));
     const share = this.zoom / zoom;
     this.centre = [x + (this.centre[0] - x) * share, y + (this.centre[1] - y) * share];
     this.zoom = zoom;
@@ -31,20 +38,28 @@ export class View {
 }
 
 export class Pane {
-  constructor(figure, world, view) {
+  constructor(figure, world, view, frame) {
     this.figure = figure;
     this.canvas = figure.querySelector("canvas");
     this.caption = figure.querySelector("figcaption");
-    this.world = world;
-    this.view = view;
+    this.show(world, view, frame);
     this.ground = document.createElement("canvas");
     this.forest = document.createElement("canvas");
     this.anchors = [];
     this.walkers = [];
     this.round = -1;
+    this.scale = 1;
     this.run = null;
     this.frameTimes = [];
     new ResizeObserver(() => this.redraw()).observe(this.canvas);
+  }
+
+  /** Show a world. */
+  show(world, view, frame) {
+    this.world = world;
+    this.view = view;
+    this.frame = frame;
+    this.groundKey = this.forestKey = null;
   }
 
   /** Draw in the next frame, once. */
@@ -72,16 +87,12 @@ export class Pane {
     return [width / 2 + (x - this.view.centre[0]) * scale, height / 2 - (y - this.view.centre[1]) * scale];
   }
 
-  /** The anchor under a place of the canvas, the topmost first. */
-  anchorAt(x, y) {
+  /** The anchor under a place of the canvas, the topmost first; `reach` is how near a pointer has to come. */
+  anchorAt(x, y, reach = 4) {
     return [...this.anchors].reverse().find(({ place }) => {
       const [left, top] = this.toScreen(place);
-      return Math.hypot(left - x, top - y) <= this.markerSize + 4;
+      return Math.hypot(left - x, top - y) <= markerSize(this.anchors.length) + reach;
     });
-  }
-
-  get markerSize() {
-    return this.anchors.length > 30 ? 6.5 : 9;
   }
 
   #draw() {
@@ -90,6 +101,7 @@ export class Pane {
     const ratio = window.devicePixelRatio || 1;
     this.#resize(width * ratio, height * ratio);
     this.scale = this.view.scale(width, height);
+    this.px = (pixels) => pixels / this.scale;
     this.toPixels = [ratio * this.scale, 0, 0, -ratio * this.scale,
       ratio * (width / 2 - this.view.centre[0] * this.scale), ratio * (height / 2 + this.view.centre[1] * this.scale)];
     this.#drawGround();
@@ -100,8 +112,10 @@ export class Pane {
     context.lineCap = context.lineJoin = "round";
     const round = this.run?.roundAt(this.round);
     if (round) this.#drawRound(context, round);
-    this.#drawWalkers(context);
-    this.#drawAnchors(context);
+    for (const walker of this.walkers) drawWalker(context, this.px, walker);
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    drawAnchors(context, this.anchors.map((anchor) => ({ ...anchor, spot: this.toScreen(anchor.place) })), this.#visitors());
+    this.scaleBar = drawScaleBar(context, width, height, this.scale, this.frame);
   }
 
   #resize(width, height) {
@@ -113,13 +127,9 @@ export class Pane {
     }
   }
 
-  /** A width in CSS pixels, in world units. */
-  px(pixels) {
-    return pixels / this.scale;
-  }
-
   #drawGround() {
-    const key = [theme(), this.world.showsWalls, ...this.toPixels].join();
+    const { showsWalls, showsOverlay } = this.world;
+    const key = [theme(), showsWalls, showsOverlay, ...this.toPixels].join();
     if (key === this.groundKey) return;
     this.groundKey = key;
     const context = this.ground.getContext("2d");
@@ -127,11 +137,15 @@ export class Pane {
     context.fillStyle = `rgb(${scene().outside})`;
     context.fillRect(0, 0, this.ground.width, this.ground.height);
     context.setTransform(...this.toPixels);
-    const [left, right, bottom, top] = this.world.extent;
+    const [left, right, bottom, top] = this.world.grid.extent;
     context.scale(1, -1);
     context.drawImage(this.world.picture(theme()), left, -top, right - left, top - bottom);
     context.scale(1, -1);
-    if (!this.world.showsWalls) return;
+    if (showsWalls) this.#drawWalls(context);
+    if (showsOverlay) this.world.overlay?.draw(context, this.px);
+  }
+
+  #drawWalls(context) {
     const { centres, size } = this.world.walls;
     context.fillStyle = scene().wall;
     for (const [x, y] of centres) context.fillRect(x - size / 2, y - size / 2, size, size);
@@ -197,72 +211,35 @@ export class Pane {
   }
 
   #drawTentative(context, round) {
-    const places = this.run.places;
+    const { places } = this.run;
     for (const { agent, source, target, path, isProposed } of this.run.legs(round)) {
-      if (path) {
-        this.#band(context, path, agentColour(agent), 4);
-        if (isProposed) this.#hollow(context, path);
-        continue;
-      }
-      context.setLineDash([this.px(7), this.px(6)]);
-      context.strokeStyle = agentColour(agent);
-      context.lineWidth = this.px(2.2);
-      const shape = new Path2D();
-      trace(shape, [...places[source], ...places[target]]);
-      context.stroke(shape);
-      context.setLineDash([]);
-      this.#arrow(context, places[source], places[target], agentColour(agent));
+      const colour = agentColour(agent);
+      if (path) this.#drawLeg(context, path, colour, isProposed, 4);
+      else drawUnmet(context, this.px, places[source], places[target], colour);
     }
   }
 
   #drawPlan(context) {
     for (const [agent, route] of this.run.plan.routes.entries()) {
       const path = route.path.map((place) => this.run.frame.toLocal(place));
-      this.#band(context, path.flat(), agentColour(agent), 4.5);
+      const colour = agentColour(agent);
       for (const [k, leg] of route.legs.entries()) {
-        if (stateOf(leg) !== "proposed" || k + 1 >= route.stops.length) continue;
-        this.#hollow(context, path.slice(route.stops[k], route.stops[k + 1] + 1).flat());
-      }
-      for (const leg of route.legs.filter(({ is_met }) => !is_met)) {
-        const [from, to] = [leg.source, leg.target].map((name) => this.run.places[this.run.names.indexOf(name)]);
-        context.setLineDash([this.px(3), this.px(7)]);
-        this.#band(context, [...from, ...to], agentColour(agent), 2);
-        context.setLineDash([]);
+        if (stateOf(leg) === "unmet") this.#drawAttempt(context, leg, colour);
+        if (k >= route.stops.length) continue;
+        const part = path.slice(route.stops[k], (route.stops[k + 1] ?? path.length) + 1).flat();
+        if (part.length > 2) this.#drawLeg(context, part, colour, stateOf(leg) === "proposed", 4.5);
       }
     }
   }
 
-  #band(context, points, colour, width) {
-    const shape = new Path2D();
-    trace(shape, points);
-    context.strokeStyle = scene().halo;
-    context.lineWidth = this.px(width + 3);
-    context.stroke(shape);
-    context.strokeStyle = colour;
-    context.lineWidth = this.px(width);
-    context.stroke(shape);
+  #drawAttempt(context, leg, colour) {
+    const [from, to] = [leg.source, leg.target].map((name) => this.run.places[this.run.names.indexOf(name)]);
+    drawUnmet(context, this.px, from, to, colour);
   }
 
-  /** Dashes along a way that is only proposed. */
-  #hollow(context, points) {
-    const shape = new Path2D();
-    trace(shape, points);
-    context.setLineDash([this.px(5), this.px(6)]);
-    context.strokeStyle = scene().halo;
-    context.lineWidth = this.px(2);
-    context.stroke(shape);
-    context.setLineDash([]);
-  }
-
-  #arrow(context, [x0, y0], [x1, y1], colour) {
-    const angle = Math.atan2(y1 - y0, x1 - x0);
-    context.save();
-    context.translate((x0 + x1) / 2, (y0 + y1) / 2);
-    context.rotate(angle);
-    context.scale(this.px(1), this.px(1));
-    context.fillStyle = colour;
-    context.fill(new Path2D("M7 0L-5 5.5L-2 0L-5 -5.5Z"));
-    context.restore();
+  #drawLeg(context, points, colour, isProposed, width) {
+    (isProposed ? drawProposed : drawBand)(context, this.px, points, colour, width);
+    drawArrows(context, this.px, points, colour);
   }
 
   #drawMeetings(context, round) {
@@ -278,82 +255,9 @@ export class Pane {
     }
   }
 
-  #drawAnchors(context) {
-    const visitors = this.#visitors();
-    const size = this.markerSize;
-    for (const anchor of this.anchors) {
-      context.save();
-      context.translate(...anchor.place);
-      context.scale(this.px(1), -this.px(1));
-      if (anchor.isChosen) this.#ring(context, size + 6, scene().chosen);
-      if (anchor.isOutside) this.#ring(context, size + 4, "#d62839", [3, 3]);
-      const rim = anchor.kind === "W" && visitors.has(anchor.name) ? agentColour(visitors.get(anchor.name)) : "#1f2a33";
-      this.#marker(context, anchor, size, rim);
-      context.font = `700 ${size > 8 ? 13 : 11}px system-ui, sans-serif`;
-      context.lineWidth = 3.5;
-      context.strokeStyle = scene().halo;
-      context.fillStyle = scene().ink;
-      context.strokeText(anchor.name, size + 2, -size);
-      context.fillText(anchor.name, size + 2, -size);
-      context.restore();
-    }
-  }
-
   /** Which agent visits what, by name. */
   #visitors() {
     if (!this.run?.roundAt(this.round) || this.run.isStale) return new Map();
     return new Map(this.run.routeAt(this.round).flatMap(({ order }, agent) => order.map((name) => [name, agent])));
   }
-
-  #marker(context, anchor, size, rim) {
-    context.fillStyle = anchorColour(anchor.name);
-    context.strokeStyle = rim;
-    context.lineWidth = anchor.kind === "W" ? 2.6 : 1.6;
-    context.beginPath();
-    if (anchor.kind === "S") context.arc(0, 0, size * 0.85, 0, 7);
-    if (anchor.kind === "W") for (const [x, y] of [[0, -1], [1, 0], [0, 1], [-1, 0]]) context.lineTo(x * size, y * size);
-    if (anchor.kind === "G") {
-      for (let corner = 0; corner < 10; corner += 1) {
-        const radius = (corner % 2 ? 0.5 : 1.2) * size;
-        context.lineTo(radius * Math.sin(corner * Math.PI / 5), -radius * Math.cos(corner * Math.PI / 5));
-      }
-    }
-    context.closePath();
-    context.fill();
-    context.stroke();
-  }
-
-  #ring(context, radius, colour, dash = []) {
-    context.beginPath();
-    context.arc(0, 0, radius, 0, 7);
-    context.setLineDash(dash);
-    context.strokeStyle = colour;
-    context.lineWidth = 2.5;
-    context.stroke();
-    context.setLineDash([]);
-  }
-
-  #drawWalkers(context) {
-    for (const { agent, trail, place } of this.walkers) {
-      const colour = agentColour(agent);
-      const shape = new Path2D();
-      for (const piece of trail) trace(shape, piece);
-      context.strokeStyle = scene().ink;
-      context.lineWidth = this.px(2);
-      context.stroke(shape);
-      context.beginPath();
-      context.arc(...place, Math.max(0.55, this.px(7)), 0, 7);
-      context.fillStyle = colour;
-      context.fill();
-      context.strokeStyle = scene().halo;
-      context.lineWidth = this.px(2.5);
-      context.stroke();
-    }
-  }
-}
-
-/** Add x, y, x, y, … to a shape. */
-function trace(shape, points) {
-  shape.moveTo(points[0], points[1]);
-  for (let k = 2; k < points.length; k += 2) shape.lineTo(points[k], points[k + 1]);
 }

@@ -1,6 +1,8 @@
 // Shows a round of the runs: maps, timeline, numbers, routes, matrix, and what may be pressed.
 
-import { $, app, isBusy, make, say } from "./app.js";
+import { $, app, firstRound, isBusy, make, say } from "./app.js";
+import { showClock } from "./clock.js";
+import { lengthText, number } from "./format.js";
 import { agentColour } from "./palette.js";
 import { stateOf } from "./run.js";
 
@@ -10,7 +12,7 @@ export function showRun() {
   if (app.isLive) app.round = count - 1;
   for (const [pane, run] of [[app.panes[0], first], [app.panes[1], second]]) {
     pane.run = run;
-    pane.round = run ? Math.min(app.round, run.rounds.length - 1) : -1;
+    pane.round = shownRound(run);
     showCaption(pane, run);
     pane.redraw();
   }
@@ -20,12 +22,17 @@ export function showRun() {
   showComparison();
 }
 
+/** Which of its rounds a run shows. */
+function shownRound(run) {
+  return run ? Math.max(run.firstRound, Math.min(app.round, run.rounds.length - 1)) : -1;
+}
+
 /** One line about a run. */
 export function summary(run) {
   if (run.state === "failed" || run.state === "cancelled") return run.state;
   if (!run.plan) return `${run.rounds.length} rounds`;
   const { complete, length, num_expanded: numExpanded, seconds } = run.plan;
-  return `${complete ? "" : "incomplete, "}${length.toFixed(1)} ${run.frame.unit} · ${numExpanded} expanded · ${seconds.toFixed(1)} s`;
+  return `${complete ? "" : "incomplete, "}${lengthText(length, run.frame)} · ${numExpanded} expanded · ${seconds.toFixed(1)} s`;
 }
 
 function showCaption(pane, run) {
@@ -34,23 +41,29 @@ function showCaption(pane, run) {
 }
 
 function showTimeline(count) {
-  const label = count ? `round ${app.round + 1} of ${count}` : "no rounds yet";
+  const least = firstRound();
+  const label = count ? roundText(count) : "no rounds yet";
+  $("slider").min = least;
   $("slider").max = Math.max(0, count - 1);
-  $("slider").value = Math.max(0, app.round);
-  $("slider").disabled = count < 2;
+  $("slider").value = Math.max(least, app.round);
+  $("slider").disabled = count - least < 2;
   $("slider").setAttribute("aria-valuetext", label);
-  $("replay").disabled = count < 2 || isBusy();
+  $("replay").disabled = count - least < 2 || isBusy();
   $("round-label").textContent = label;
-  const flips = (app.second ?? app.first)?.flips ?? [];
-  $("flips").replaceChildren(...flips.map((round) => {
-    const mark = make("i", { title: `the route flips in round ${round + 1}` });
-    mark.style.left = `${(100 * round) / Math.max(1, count - 1)}%`;
+  const flips = new Set([app.first, app.second].flatMap((run) => run?.flips ?? []));
+  $("flips").replaceChildren(...[...flips].map((round) => {
+    const mark = make("i", { title: `the order flips in round ${round + 1}` });
+    mark.style.left = `${(100 * (round - least)) / Math.max(1, count - 1 - least)}%`;
     return mark;
   }));
 }
 
+function roundText(count) {
+  return app.round < 0 ? "first guess" : `round ${app.round + 1} of ${count}`;
+}
+
 function showNumbers(run) {
-  const index = run ? Math.min(app.round, run.rounds.length - 1) : -1;
+  const index = shownRound(run);
   const round = run?.roundAt(index);
   const route = round ? run.routeAt(index) : [];
   const states = route.flatMap((part) => part.states);
@@ -83,7 +96,7 @@ function routeLine({ order, states }, agent, isFlip) {
 
 function showOutcome(run, round) {
   const [text, kind] = outcome(run, round);
-  const isEarlier = run?.plan && round !== run.rounds.at(-1);
+  const isEarlier = run?.plan && round !== run.rounds.at(-1) && round !== run.outset;
   $("outcome").textContent = isEarlier && text ? `In the end: ${text[0].toLowerCase()}${text.slice(1)}` : text;
   $("outcome").className = `hint ${kind}`;
 }
@@ -91,10 +104,16 @@ function showOutcome(run, round) {
 function outcome(run, round) {
   if (!run) return ["", ""];
   if (run.isStale) return ["The problem has changed since this plan.", ""];
-  if (!run.plan) return [round?.isFlip ? "The order flipped in this round." : "", ""];
-  const length = `${run.plan.length.toFixed(1)} ${run.frame.unit}`;
-  if (run.plan.complete) return [`Complete, ${length} in all${unverified(run.plan)}.`, "good"];
+  if (round === run.outset) return ["The order by the learned distance alone.", ""];
+  if (!run.plan) return [round?.isFlip ? flipText(run, round) : "", ""];
+  const length = lengthText(run.plan.length, run.frame);
+  const flips = run.flips.length ? `; the order flipped ${run.flips.length === 1 ? "once" : `${run.flips.length} times`}` : "";
+  if (run.plan.complete) return [`Complete, ${length} in all${unverified(run.plan)}${flips}.`, "good"];
   return [`Incomplete, unmet: ${run.plan.unmet.map((pair) => pair.join(" → ")).join(", ")}.`, "bad"];
+}
+
+function flipText(run, round) {
+  return round === run.rounds[0] ? "The order flipped: the distance alone would take another." : "The order flipped in this round.";
 }
 
 function unverified({ routes }) {
@@ -109,10 +128,12 @@ export function showState() {
   const isPlanned = Boolean(app.first?.plan) && !app.first.isStale && !isActive;
   $("plan").disabled = $("compare").disabled = isActive;
   $("cancel").disabled = !isActive && !app.cancelWalk && !app.walk;
-  $("walk").disabled = !isPlanned;
-  $("walk").textContent = app.walk ? "Stop" : "Walk the plan";
+  $("walk").disabled = !isPlanned && !app.walk;
+  $("walk").textContent = app.walk?.isPlaying ? "❚❚ Pause" : "▶ Walk";
   $("real").disabled = !isPlanned || Boolean(app.world.why_no_walk) || Boolean(app.cancelWalk);
-  $("save-plan").disabled = !app.first?.plan;
+  for (const id of ["save-plan", "save-geojson", "save-csv"]) $(id).disabled = !app.first?.plan;
+  $("save-gpx").disabled = !app.first?.plan || !app.frame.isDegrees;
+  showClock();
   if (!run) return;
   const running = `planning, round ${run.rounds.length + 1}`;
   const words = { waiting: "waiting for the planner…", running, done: "planned", failed: "failed", cancelled: "cancelled" };
@@ -126,7 +147,8 @@ function showComparison() {
 
 function verdict(first, second) {
   const more = (100 * (second.length - first.length)) / first.length;
-  const words = Math.abs(more) < 0.05 ? "equally long" : `${Math.abs(more).toFixed(1)} % ${more > 0 ? "longer" : "shorter"}`;
-  const lengths = [first, second].map(({ variant, length }) => `${variant} ${length.toFixed(1)} units`);
-  return `${lengths.join(", ")}: ${words}.`;
+  const words = Math.abs(more) < 0.05 ? "equally long" : `${number(Math.abs(more), 2)} % ${more > 0 ? "longer" : "shorter"}`;
+  const lengths = [first, second].map(({ variant, length }) => `${variant} ${lengthText(length, app.frame)}`);
+  const [one, other] = [first, second].map(({ routes }) => JSON.stringify(routes.map(({ order }) => order)));
+  return `${lengths.join(", ")}: ${words}, ${one === other ? "in the same order" : "in another order"}.`;
 }

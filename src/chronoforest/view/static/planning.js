@@ -1,6 +1,7 @@
 // Asks for plans and follows them.
 
 import { $, app, currentRequest, isBusy, session, warn } from "./app.js";
+import { isAboutPlaces } from "./outside.js";
 import { showRun } from "./panel.js";
 import { Run } from "./run.js";
 import { stopWalk } from "./walking.js";
@@ -32,7 +33,7 @@ async function follow(run) {
     showRun();
     if (run.rounds.length === 1) afterPaint(() => { run.firstRoundMs ??= performance.now() - pressed; });
   });
-  if (run.state === "failed") warn(run.error);
+  if (run.state === "failed") warn(run.error, isAboutPlaces(run.error));
 }
 
 function afterPaint(action) {

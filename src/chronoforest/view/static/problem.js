@@ -1,10 +1,10 @@
 // The problem that is being drawn: agents with a start and a goal each, and shared waypoints.
 // An anchor is {kind: "S" | "G" | "W", index}; rows are numbered as the planner does: starts, waypoints, goals.
 
-const round = (value) => Math.round(value * 100) / 100;
-
 export class Problem {
-  constructor({ starts, goals, waypoints }) {
+  /** digits: after the point, of places that are given with the mouse. */
+  constructor({ starts, goals, waypoints }, digits = 2) {
+    this.round = (value) => Number(value.toFixed(digits));
     this.starts = starts.map((place) => [...place]);
     this.goals = goals.map((place) => [...place]);
     this.waypoints = waypoints.map((place) => [...place]);
@@ -20,18 +20,23 @@ export class Problem {
   }
 
   move({ kind, index }, [x, y]) {
-    this.list(kind)[index] = [round(x), round(y)];
+    this.list(kind)[index] = [this.round(x), this.round(y)];
   }
 
   addWaypoint(place) {
-    this.waypoints.push(place.map(round));
+    this.waypoints.push(place.map(this.round));
     return { kind: "W", index: this.waypoints.length - 1 };
   }
 
   addAgent(start, goal) {
-    this.starts.push(start.map(round));
-    this.goals.push(goal.map(round));
+    this.starts.push(start.map(this.round));
+    this.goals.push(goal.map(this.round));
     return { kind: "S", index: this.starts.length - 1 };
+  }
+
+  /** Put the same anchors elsewhere, exactly. */
+  replace({ starts, goals, waypoints }) {
+    Object.assign(this, { starts, goals, waypoints });
   }
 
   /** Delete a waypoint, or the whole agent of a start or goal; false where it is the last agent. */
@@ -49,6 +54,11 @@ export class Problem {
   toJSON() {
     return { starts: this.starts, goals: this.goals, waypoints: this.waypoints };
   }
+}
+
+/** Digits behind the point that tell places of a world of that width apart. */
+export function digitsFor(width) {
+  return Math.min(8, Math.max(2, 4 - Math.floor(Math.log10(width))));
 }
 
 /** Everything that makes a plan, as the part of an address after "#". */

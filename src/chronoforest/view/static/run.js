@@ -2,7 +2,18 @@
 
 export class Refused extends Error {}
 
+/** Ask the viewer; the answer is parsed JSON, null where there is none. */
 export async function call(method, path, body) {
+  const answer = await ask(method, path, body);
+  return answer.status === 204 ? null : answer.json();
+}
+
+/** Ask for a text. */
+export async function callText(path) {
+  return (await ask("GET", path)).text();
+}
+
+async function ask(method, path, body) {
   let answer;
   try {
     answer = await fetch(path, {
@@ -13,10 +24,9 @@ export async function call(method, path, body) {
   } catch {
     throw new Refused("the viewer does not answer; is `chronoforest view` still running?");
   }
-  if (answer.status === 204) return null;
-  const values = await answer.json().catch(() => ({}));
-  if (!answer.ok) throw new Refused(values.error ?? `the viewer answered ${answer.status}`);
-  return values;
+  if (answer.ok) return answer;
+  const { error } = await answer.json().catch(() => ({}));
+  throw new Refused(error ?? `the viewer answered ${answer.status}`);
 }
 
 const MAX_RETRIES = 4;
@@ -123,12 +133,17 @@ export class Run {
   }
 
   add(values) {
-    this.rounds.push(this.completed(values, this.rounds.at(-1)));
+    this.rounds.push(this.completed(values, this.rounds.at(-1) ?? this.outset));
   }
 
   /** A round of the search; before the first one, what was guessed. */
   roundAt(index) {
     return this.rounds[index] ?? this.outset;
+  }
+
+  /** The number of the first thing there is to see: -1 for a guess. */
+  get firstRound() {
+    return this.outset ? -1 : 0;
   }
 
   /** What is new in a round together with what was known. */

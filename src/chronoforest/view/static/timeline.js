@@ -1,6 +1,6 @@
 // Moves through the rounds.
 
-import { app, isBusy } from "./app.js";
+import { app, firstRound, isBusy } from "./app.js";
 import { showRun } from "./panel.js";
 
 const REPLAY_MS = 450;
@@ -18,7 +18,7 @@ export function scrub(round) {
 }
 
 export function replay() {
-  scrub(0);
+  scrub(firstRound());
   replaying = setInterval(() => {
     if (app.isLive || isBusy()) clearInterval(replaying);
     else show(app.round + 1);
@@ -28,7 +28,7 @@ export function replay() {
 function show(round) {
   const count = numRounds();
   if (!count) return;
-  app.round = Math.max(0, Math.min(count - 1, round));
+  app.round = Math.max(firstRound(), Math.min(count - 1, round));
   app.isLive = app.round === count - 1;
   showRun();
 }

@@ -1,34 +1,57 @@
-// Moves walkers along tracks, all at the same time and pace.
+// Moves walkers along tracks on one clock, which can be played, stopped and set.
 
 const SECONDS = 9;
 
 /** A hop that is so many times the usual one is a jump, such as a teleport. */
 const JUMP = 12;
 
+/** Half of the time over which a heading is measured, as a share of the whole. */
+const HEADING_SHARE = 0.004;
+
 class Track {
-  constructor(agent, points) {
+  /** points: x, y, x, y, …; times: one for every point, rising; limbs: of a body that has some, else null. */
+  constructor(agent, { points, times, limbs = null }, duration) {
     this.agent = agent;
     this.points = points;
+    this.times = times;
+    this.limbs = limbs;
+    this.duration = duration;
     const hops = [];
     for (let k = 2; k < points.length; k += 2) hops.push(Math.hypot(points[k] - points[k - 2], points[k + 1] - points[k - 1]));
     const usual = [...hops].sort((a, b) => a - b)[Math.floor(hops.length / 2)] ?? 0;
     this.isJump = hops.map((hop) => usual > 0 && hop > JUMP * usual);
-    this.sums = [0];
-    for (const [k, hop] of hops.entries()) this.sums.push(this.sums[k] + (this.isJump[k] ? 0 : hop));
   }
 
-  get length() {
-    return this.sums.at(-1);
+  at(now) {
+    const { row, place } = this.#locate(now);
+    return { agent: this.agent, place, heading: this.#heading(now), trail: this.#trail(row, place),
+      limbs: this.limbs?.(row) ?? null };
   }
 
-  at(walked) {
-    const found = this.sums.findIndex((sum) => sum > walked);
-    const row = found < 0 ? this.sums.length - 1 : found;
-    const before = Math.max(0, row - 1);
-    const share = Math.min(1, (walked - this.sums[before]) / Math.max(1e-9, this.sums[row] - this.sums[before]));
-    const [from, to] = [before, row].map((k) => this.points.slice(2 * k, 2 * k + 2));
-    const place = from.map((value, axis) => value + share * (to[axis] - value));
-    return { agent: this.agent, place, trail: this.#trail(before, place) };
+  /** The last row that is reached, and the place between it and the next. */
+  #locate(now) {
+    const { times, points } = this;
+    let [row, end] = [0, times.length];
+    while (end - row > 1) {
+      const middle = (row + end) >> 1;
+      if (times[middle] <= now) row = middle;
+      else end = middle;
+    }
+    const here = points.slice(2 * row, 2 * row + 2);
+    if (row + 1 >= times.length || this.isJump[row]) return { row, place: here };
+    const share = Math.min(1, Math.max(0, (now - times[row]) / Math.max(1e-9, times[row + 1] - times[row])));
+    return { row, place: here.map((value, axis) => value + share * (points[2 * row + 2 + axis] - value)) };
+  }
+
+  /** Radians, counter-clockwise from east; of the latest motion where nothing moves. */
+  #heading(now) {
+    const span = HEADING_SHARE * this.duration;
+    const last = Math.min(now, this.times.at(-1));
+    for (let times = 1; times < 200; times *= 2) {
+      const [from, to] = [last - span * times, last + span * times].map((time) => this.#locate(time).place);
+      if (Math.hypot(to[0] - from[0], to[1] - from[1]) > 0) return Math.atan2(to[1] - from[1], to[0] - from[0]);
+    }
+    return 0;
   }
 
   /** The way so far, in pieces that are interrupted by jumps. */
@@ -44,35 +67,43 @@ class Track {
 }
 
 export class Walk {
-  /** groups: lists of tracks [x, y, x, y, …]; `show` gets the walkers of each group; `onEnd` is called once. */
+  /** groups: for each map a list of tracks {points, times, limbs}; `show` gets the walkers of each group whenever
+   * the clock moves; `onEnd` is called when it stops. */
   constructor(groups, show, onEnd) {
-    this.groups = groups.map((tracks) => tracks.map((points, agent) => new Track(agent, points)));
-    this.longest = Math.max(1e-9, ...this.groups.flat().map(({ length }) => length));
+    this.duration = Math.max(1e-9, ...groups.flat().map(({ times }) => times.at(-1)));
+    this.groups = groups.map((tracks) => tracks.map((track, agent) => new Track(agent, track, this.duration)));
     this.show = show;
     this.onEnd = onEnd;
-    this.walked = 0;
+    this.now = 0;
+    this.isPlaying = false;
   }
 
-  /** `speed` is asked in every frame. */
-  start(speed) {
+  /** `speed` is asked in every frame; at the end the clock begins anew. */
+  play(speed) {
+    if (this.now >= this.duration) this.now = 0;
     this.speed = speed;
     this.isPlaying = true;
     this.last = performance.now();
     requestAnimationFrame((now) => this.#frame(now));
   }
 
-  stop() {
+  pause() {
     if (!this.isPlaying) return;
     this.isPlaying = false;
     this.onEnd();
   }
 
+  /** Set the clock. */
+  seek(now) {
+    this.now = Math.min(this.duration, Math.max(0, now));
+    this.show(this.groups.map((tracks) => tracks.map((track) => track.at(this.now))));
+  }
+
   #frame(now) {
     if (!this.isPlaying) return;
-    this.walked += (this.longest * this.speed() * Math.max(0, now - this.last)) / (1000 * SECONDS);
+    this.seek(this.now + (this.duration * this.speed() * Math.max(0, now - this.last)) / (1000 * SECONDS));
     this.last = now;
-    this.show(this.groups.map((tracks) => tracks.map((track) => track.at(this.walked))));
-    if (this.walked >= this.longest) this.stop();
+    if (this.now >= this.duration) this.pause();
     else requestAnimationFrame((next) => this.#frame(next));
   }
 }
