@@ -138,3 +138,8 @@ def test_the_local_error_is_that_of_the_next_larger_gap_and_infinite_beyond_the_
 def test_an_impossible_calibration_is_refused(broken):
     with pytest.raises(InvalidParameter, match="got"):
         Calibration.from_dict(CALIBRATION.to_dict() | broken)
+
+
+def test_no_waypoints_may_be_said_in_three_ways():
+    for waypoints in ((), [], None):
+        assert Problem([[0.0, 0.0]], [[9.0, 9.0]], waypoints).num_waypoints == 0

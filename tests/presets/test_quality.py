@@ -12,6 +12,7 @@ from chronoforest.roadmap.hops import Hops
 from chronoforest.roadmap.places import Places
 from chronoforest.roadmap.verify import Verdict
 from chronoforest.roadmap.ways import Joined
+from chronoforest.types import Problem
 
 NAME = "pointmaze-medium-stitch-v0"
 
@@ -118,3 +119,14 @@ def test_cards_of_earlier_versions_tell_less_but_tell():
     found = quality.card_figures(get_preset(NAME).weights)
     assert set(found) == {"unseen_places", "distance_order", "unsupported_frames"}
     assert found["unsupported_frames"] == pytest.approx(0.001611, rel=1e-3)
+
+
+def test_a_denoiser_that_hardly_confirms_what_was_driven_is_not_asked(copied):
+    problem = Problem([[0.0, 0.0]], [[4.0, 0.0]])
+    for share, evidence in ((0.6, "verified"), (0.4, "proposed")):
+        write_marks(copied, quality.mark("confirmed_ways", share))
+        with pytest.warns(quality.WeakModels) as caught:
+            planner = load_planner(NAME, weights=copied)
+        assert ("it is not asked" in str(caught[0].message)) == (evidence == "proposed")
+        (leg,) = planner.plan(problem).routes[0].legs
+        assert leg.evidence == evidence

@@ -146,12 +146,15 @@ class Planner:
         name: str = "custom",
         frame: Frame | None = None,
         roadmap: Roadmap | None = None,
+        can_verify: bool = True,
     ) -> None:
-        """roadmap: of these models, if it is at hand; the first plan makes it otherwise."""
+        """roadmap: of these models, if it is at hand; the first plan makes it otherwise. can_verify: the
+        denoiser is good enough to be asked about ways over it; without it they stay proposed."""
         self.models = models
         self.params = params
         self.name = name
         self.frame = frame or Frame()
+        self.can_verify = can_verify
         self._roadmap = roadmap
         self._prepared: dict[str, Prepared] = {}
         self._prepared_from: tuple[PlanningModels, PlannerParams] = models, params
@@ -234,7 +237,8 @@ class Planner:
             self._prepared, self._prepared_from = {}, (self.models, self.params)
             self._roadmap = None
         if variant not in self._prepared:
-            ready = prepare(self.models, self.params, VARIANTS[variant], self._roadmap)
+            chosen = VARIANTS[variant] if self.can_verify else replace(VARIANTS[variant], verifies=False)
+            ready = prepare(self.models, self.params, chosen, self._roadmap)
             self._prepared[variant], self._roadmap = ready, ready.roadmap
         return self._prepared[variant]
 

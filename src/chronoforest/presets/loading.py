@@ -17,7 +17,7 @@ from chronoforest.execution.route import ExecutionParams, WalkingPlanner
 from chronoforest.models.store import Models, distance_file, load_models
 from chronoforest.models.train import pick_device
 from chronoforest.presets.named import Preset, get_preset
-from chronoforest.presets.quality import warn_of_weak
+from chronoforest.presets.quality import can_verify, warn_of_weak
 from chronoforest.presets.roadmaps import kept_roadmap
 from chronoforest.roadmap.ways import Roadmap
 from chronoforest.typed import check_whole
@@ -32,9 +32,14 @@ class PresetPlanner(WalkingPlanner):
     """
 
     def __init__(
-        self, preset: Preset, models: Models, num_threads: int = 1, roadmap: Roadmap | None = None
+        self,
+        preset: Preset,
+        models: Models,
+        num_threads: int = 1,
+        roadmap: Roadmap | None = None,
+        can_verify: bool = True,
     ) -> None:
-        super().__init__(models, preset.planner, preset.name, preset.frame, roadmap)
+        super().__init__(models, preset.planner, preset.name, preset.frame, roadmap, can_verify)
         self.preset = preset
         self.models: Models = models
         self.num_threads = num_threads
@@ -97,7 +102,8 @@ def load_planner(
     _refuse_other_window(preset, folder, models.sampler.net.window)
     _refuse_other_frame(preset, folder, models.frame)
     warn_of_weak(folder)
-    return PresetPlanner(preset, models, num_threads, kept_roadmap(folder, models, preset.planner))
+    roadmap = kept_roadmap(folder, models, preset.planner)
+    return PresetPlanner(preset, models, num_threads, roadmap, can_verify(folder))
 
 
 def _refuse_other_window(preset: Preset, folder: Path, trained: WindowParams) -> None:

@@ -35,6 +35,10 @@ NUM_PIECES = 48
 NUM_SAMPLES = 12
 """Segments that it is asked for each."""
 
+LEAST_CONFIRMED = 0.5
+"""Of held-out ways: a denoiser that confirms fewer is not asked about proposed ways, since its verdicts would
+speak against itself."""
+
 Grade = Literal["good", "fair", "poor"]
 
 
@@ -98,7 +102,7 @@ MEASURES: dict[str, Measure] = {
         "of held-out ways are confirmed by the denoiser",
         0.95,
         0.8,
-        "plan with variant roadmap-only, which does not ask it",
+        LONGER,
     ),
 }
 """What is measured, and what it means for plans."""
@@ -204,11 +208,19 @@ def read_marks(folder: Path) -> list[Mark]:
         return [Mark(**one) for one in values["marks"] if one["name"] in MEASURES]
 
 
+def can_verify(folder: Path) -> bool:
+    """Whether the denoiser in a folder knows enough of the ways that were taken; if unsure, it does."""
+    confirmed = [one.value for one in read_marks(folder) if one.name == "confirmed_ways"]
+    return all(value >= LEAST_CONFIRMED for value in confirmed)
+
+
 def warn_of_weak(folder: Path) -> None:
     """Tell whoever loads models that training had found them poor, and what to do about it."""
     poor = [one for one in read_marks(folder) if one.grade == "poor"]
     if poor:
         found = "; ".join(one.figure for one in poor)
+        if not can_verify(folder):
+            found += ", so it is not asked and ways stay proposed"
         advice = "; ".join(dict.fromkeys(one.advice for one in poor))
         warnings.warn(
             f"the models in {folder} are weak: {found}. What to do: {advice}", WeakModels, stacklevel=3

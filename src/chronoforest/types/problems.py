@@ -31,8 +31,9 @@ class Problem:
     goals: FloatArray
     waypoints: FloatArray
 
-    def __init__(self, starts: ArrayLike, goals: ArrayLike, waypoints: ArrayLike = ()) -> None:
-        for name, value in (("starts", starts), ("goals", goals), ("waypoints", waypoints)):
+    def __init__(self, starts: ArrayLike, goals: ArrayLike, waypoints: ArrayLike | None = None) -> None:
+        told = () if waypoints is None else waypoints
+        for name, value in (("starts", starts), ("goals", goals), ("waypoints", told)):
             object.__setattr__(self, name, _points(name, value))
         if len(self.starts) == 0 or len(self.starts) != len(self.goals):
             raise InvalidProblem(
