@@ -84,7 +84,7 @@ WORLDS = [
 
 @contextmanager
 def trained_world(world, folder):
-    """A world whose recordings were imported and trained on by the commands a person would type, in its folder."""
+    """A world whose recordings were imported and trained on by the commands of the docs, in its folder."""
     world.write(folder / world.file, world.frame)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)

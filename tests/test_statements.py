@@ -2,9 +2,12 @@
 
 import ast
 import inspect
+import json
 import re
+import shlex
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import get_args, get_type_hints
 
@@ -18,6 +21,7 @@ from chronoforest import names
 from chronoforest.bench.case import Case
 from chronoforest.bench.trials import Origin, PlanFigures, Trial, WalkFigures
 from chronoforest.cli import VERBS
+from chronoforest.cli.planning import read_points
 from chronoforest.execution import rollout
 from chronoforest.execution.rollout import Rollout
 from chronoforest.models import checkpoint
@@ -28,6 +32,8 @@ from chronoforest.types import Certificate, Leg, Plan, RoundStats
 
 FORMATS = (ROOT / "docs" / "formats.md").read_text()
 NUMBER = re.compile(r"-?\d+(\.\d+)?(e-?\d+)?")
+PICTURE = re.compile(r"!\[[^\]]*\]\((?!\w+:)([^)\s]+)\)")
+PLACES = ("starts", "goals", "waypoints")
 WORDS = {"required": [MISSING], "off": [False]}
 UNTOLD = ("the preset's", "the package's", "none", "no limit", "what the preset", "`runs/PRESET`")
 
@@ -201,6 +207,19 @@ def test_every_file_of_the_repository_that_is_named_is_there(page):
 
 
 @every_page
+def test_every_script_that_is_called_is_there(page):
+    shell = "\n".join(text for language, text in FENCE.findall(page.read_text()) if language == "sh")
+    called = re.findall(r"^(?:\S*/)?python ([\w/]+\.py)", shell, re.MULTILINE)
+    assert [path for path in called if not (ROOT / path).is_file()] == []
+
+
+@every_page
+def test_every_picture_is_small_enough_to_wait_for(page):
+    pictures = {page.parent / name for name in PICTURE.findall(page.read_text())}
+    assert [path.name for path in pictures if path.stat().st_size > 600_000] == []
+
+
+@every_page
 def test_every_make_target_that_is_named_exists(page):
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     assert set(re.findall(r"(?:`|^)make ([a-z]+)", page.read_text(), re.MULTILINE)) <= targets
@@ -235,3 +254,24 @@ def test_choices_that_the_help_names_are_those_there_are():
     help_text = inspect.getdoc(PlannerChoice)
     assert all(name in help_text for name in (*names.TRACKERS, *names.DISTANCES))
     assert get_args(get_type_hints(PlannerChoice)["mode"]) == ("default", "fast")
+
+
+def shown_plan(name):
+    """The problem of a page, and what it shows of the plan: the lines of routes and of all of them."""
+    text = (ROOT / "docs" / name).read_text()
+    fences = FENCE.findall(text)
+    command = next(text for language, text in fences if language == "sh" and "chronoforest plan " in text)
+    (shown,) = (text for language, text in fences if language == "text")
+    words = shlex.split(command)
+    points = {word[2:]: after for word, after in pairwise(words) if word.startswith("--")}
+    written = [json.loads(text) for language, text in fences if language == "json"]
+    asked = written[0] if written else {key: read_points(key, points[key]) for key in PLACES}
+    return chronoforest.Problem(**asked), shown.splitlines()[1:]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", ["first-plan.md", "fleet.md"])
+def test_what_a_page_shows_of_a_plan_is_what_comes_out(page):
+    problem, shown = shown_plan(page)
+    result = chronoforest.load_planner("point-giant").plan(problem, seed=0)
+    assert result.summary().splitlines()[1:] == shown

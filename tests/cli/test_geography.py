@@ -14,6 +14,7 @@ from chronoforest.cli import main
 from chronoforest.data.episodes import load
 from chronoforest.data.geofiles import parse_xml
 
+
 @pytest.fixture(scope="module", params=WORLDS, ids=lambda world: world.name)
 def world(request, tmp_path_factory):
     """A world whose recordings were imported and trained on, in the folder it lies in."""

@@ -1,5 +1,6 @@
 """Bus trips in Chicago, recordings that nobody here made, where they lie beside the repository."""
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -8,10 +9,14 @@ import pytest
 from chronoforest.data.columns import Columns
 from chronoforest.data.imports import ImportParams, import_files
 from chronoforest.data.reach import survey
+from chronoforest.presets.statistics import Statistics
 
-TRIPS = Path(__file__).parents[2].parent / "shared" / "data" / "chicago" / "trips.csv.gz"
+BESIDE = Path(__file__).parents[2].parent / "shared" / "data" / "chicago"
+TRIPS = Path(os.environ.get("CHRONOFOREST_CITY", BESIDE)) / "trips.csv.gz"
 
-pytestmark = pytest.mark.skipif(not TRIPS.is_file(), reason=f"no {TRIPS.name} beside the repository")
+pytestmark = pytest.mark.skipif(
+    not TRIPS.is_file(), reason=f"no {TRIPS}; CHRONOFOREST_CITY names the folder that has it"
+)
 
 
 @pytest.fixture(scope="module")
@@ -27,6 +32,16 @@ def test_trips_stay_whole_and_in_utm_metres(imported):
     low, high = (f(episodes.xy.reshape(-1, 2).astype(float), axis=0) for f in (np.min, np.max))
     np.testing.assert_allclose(episodes.frame.to_user(low), [442980.66, 4634649.97], atol=100)
     np.testing.assert_allclose(episodes.frame.to_user(high), [446904.05, 4637047.64], atol=100)
+
+
+def test_the_page_shows_what_inspect_says_of_them(imported):
+    found = Statistics(imported.episodes)
+    reach = survey(imported.episodes, 2.0 * max(found.step, found.bandwidth), found.is_reversible)
+    told = reach.lines(imported.episodes.frame, "ways have directions")
+    lines = [f"{name:<12} {value}" for name, value in told]
+    page = (Path(__file__).parents[2] / "docs" / "own-data.md").read_text()
+    shown = page.partition("```text\nreach ")[2].partition("```")[0].splitlines()
+    assert [f"reach {shown[0]}", *shown[1:]] == lines[: len(shown)]
 
 
 def test_nearly_all_places_can_reach_each_other(imported):

@@ -14,7 +14,11 @@ SUPPORT = Support(np.array([-100.0, -100.0]), 2.0, np.ones((100, 100), dtype=boo
 ANY_KIND = {
     "type": "FeatureCollection",
     "features": [
-        {"type": "Feature", "properties": {}, "geometry": {"type": "LineString", "coordinates": [[0, 0], [1, 2]]}},
+        {
+            "type": "Feature",
+            "properties": {},
+            "geometry": {"type": "LineString", "coordinates": [[0, 0], [1, 2]]},
+        },
         {"type": "Feature", "properties": {}, "geometry": None},
         {
             "type": "Feature",

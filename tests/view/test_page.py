@@ -241,7 +241,9 @@ def test_two_variants_are_compared_beside_each_other(page):
     page.click("compare")
     page.until("return viewer.second?.isOver")
     assert page["pane-second"].is_displayed()
-    lengths = page.js("return [viewer.first, viewer.second].map(({ plan }) => Number(plan.length.toFixed(2)))")
+    lengths = page.js(
+        "return [viewer.first, viewer.second].map(({ plan }) => Number(plan.length.toFixed(2)))"
+    )
     note = page.text("compare-note")
     assert note.startswith(f"{DEFAULT_VARIANT} {lengths[0]:g} units, temporal-fixed {lengths[1]:g} units: ")
     assert note.endswith(("in the same order.", "in another order."))

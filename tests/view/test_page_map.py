@@ -1,4 +1,4 @@
-"""What the maps show besides plans: a scale, places, arrows, names, a clock; from centimetres to kilometres."""
+"""What the maps show besides plans: a scale, places, names, a clock; from centimetres to kilometres."""
 
 import json
 
@@ -11,7 +11,9 @@ from viewer_service import running
 
 from chronoforest.view.jobs import JobLimits
 
-IMPORTED = "const [done] = [...arguments].slice(-1); import('/static/{module}').then((module) => done({call}));"
+IMPORTED = (
+    "const [done] = [...arguments].slice(-1); import('/static/{module}').then((module) => done({call}));"
+)
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +75,7 @@ def test_the_scale_bar_is_a_round_length_that_fits(page, scale):
 
 
 def test_the_scale_bar_follows_the_zoom(page):
-    before = page.js("return viewer.panes[0].scaleBar")
+    before = page.until("return viewer.panes[0].scaleBar")
     page.keys("+++++")
     assert page.until("return viewer.panes[0].scaleBar < arguments[0]", before)
 
@@ -85,7 +87,7 @@ def test_the_place_under_the_pointer_is_told(page):
 
 
 PLACED = """module.placeNames(arguments[0].map(([x, y], k) => (
-    { name: `W${k + 1}`, spot: [x, y], isChosen: k === arguments[1] })), 6.5, () => 20)"""
+    { name: `W${k + 1}`, spot: [x, y], isChosen: k === arguments[1] })), 6.5, () => 20, 260)"""
 
 
 def test_names_of_thirty_anchors_never_lie_on_each_other(page):

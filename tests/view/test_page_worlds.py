@@ -2,6 +2,7 @@
 exported and looked at, from a yard to a strait across the antimeridian."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -24,7 +25,10 @@ def write_streets(world):
     """The middle of the lanes as GeoJSON in the user's coordinates; returns its name."""
     line = world.frame.to_user(world.scale * ROUND).tolist()
     with open("streets.geojson", "w") as file:
-        json.dump({"type": "Feature", "properties": {}, "geometry": {"type": "LineString", "coordinates": line}}, file)
+        json.dump(
+            {"type": "Feature", "properties": {}, "geometry": {"type": "LineString", "coordinates": line}},
+            file,
+        )
     return "streets.geojson"
 
 
@@ -36,8 +40,6 @@ def world(request, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def page(chromium, world):
-    from pathlib import Path
-
     worlds = open_worlds(PlannerChoice(world.name), Path(write_streets(world)))
     with running(worlds=worlds, limits=JobLimits(grace=0.2)) as service:
         page = Page(chromium, service)
@@ -92,7 +94,7 @@ def test_it_is_planned_and_exported(page, world):
 
 
 def test_it_is_walked_by_the_clock_of_the_recordings_and_looks_right(page, world, folder):  # noqa: F811
-    page.js("arguments[0].value = 500; arguments[0].dispatchEvent(new Event('input'))", page["clock"])
+    page.js("arguments[0].value = 300; arguments[0].dispatchEvent(new Event('input'))", page["clock"])
     assert page.text("clock-label").split(" of ")[1].endswith((" s", " min", " h"))
     assert len(page.js("return viewer.panes[0].walkers")) == 1
     for width in (390, 1400):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from viewer_service import PROBLEM, running
 
-from chronoforest.errors import InvalidParameter, InvalidProblem
+from chronoforest.errors import InvalidProblem
 from chronoforest.planning.planner import MaxExpansions, MaxRounds, MaxSeconds
 from chronoforest.view.requests import LARGEST_COORDINATE, Budget, PlanRequest
 

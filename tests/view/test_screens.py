@@ -1,7 +1,7 @@
 """Every state of the page as a picture, at the widths of a phone, a tablet and a desk, light and dark.
 
-The pictures go to the folder that CHRONOFOREST_SCREENS names, for people to look at, or to a temporary one. What
-a program can see is asserted: nothing scrolls sideways, no text leaves its button, nothing is unreadable.
+The pictures go to the folder that CHRONOFOREST_SCREENS names, for people to look at, or to a temporary one.
+What a program can see is asserted: nothing scrolls sideways, no text leaves its button, none is too faint.
 """
 
 import base64
@@ -21,7 +21,8 @@ THEMES = ("light", "dark")
 
 MISFITS = """
 const wide = document.documentElement.scrollWidth > innerWidth ? ["the page"] : [];
-const isCut = (element) => element.scrollWidth > element.clientWidth + 1 || element.scrollHeight > element.clientHeight + 1;
+const isCut = ({ scrollWidth, clientWidth, scrollHeight, clientHeight }) =>
+  scrollWidth > clientWidth + 1 || scrollHeight > clientHeight + 1;
 const buttons = [...document.querySelectorAll("button, figcaption, .stop, #status, output")].filter(isCut);
 return [...wide, ...buttons.map((element) => `${element.id || element.className}: ${element.textContent}`)];
 """
@@ -32,7 +33,8 @@ const parts = (colour) => {
   return colour.startsWith("color(") ? values.map((value, k) => (k < 3 ? 255 * value : value)) : values;
 };
 const light = (colour) => {
-  const [r, g, b] = parts(colour).map((value) => value / 255).map((v) => (v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4));
+  const linear = (v) => (v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+  const [r, g, b] = parts(colour).map((value) => linear(value / 255));
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 };
 const ground = (element) => {
@@ -43,9 +45,11 @@ const faint = (element) => {
   const [one, other] = [light(getComputedStyle(element).color), light(ground(element))].sort((a, b) => a - b);
   return (other + 0.05) / (one + 0.05) < 4;
 };
-const texts = [...document.querySelectorAll("button:enabled, label, p, dt, dd, legend, summary, li, th, td, h1, #alert-text")];
-const isShown = (element) => element.checkVisibility() && element.textContent.trim() && !element.querySelector("input:disabled");
-return texts.filter((element) => isShown(element) && faint(element)).map((element) => element.id || element.textContent);
+const kinds = "button:enabled, label, p, dt, dd, legend, summary, li, th, td, h1, #alert-text";
+const isShown = (element) =>
+  element.checkVisibility() && element.textContent.trim() && !element.querySelector("input:disabled");
+const found = [...document.querySelectorAll(kinds)].filter((element) => isShown(element) && faint(element));
+return found.map((element) => element.id || element.textContent);
 """
 
 
@@ -118,7 +122,11 @@ def refused(page):
 def crowded(page):
     """Thirty anchors."""
     for name, count in (("agents", 4), ("waypoints", 22)):
-        page.js("arguments[0].value = arguments[1]; arguments[0].dispatchEvent(new Event('change'))", page[name], count)
+        page.js(
+            "arguments[0].value = arguments[1]; arguments[0].dispatchEvent(new Event('change'))",
+            page[name],
+            count,
+        )
     page.plan()
 
 

@@ -1,4 +1,4 @@
-"""Opens the worlds of `chronoforest view`: which there are, how they are loaded, and what is drawn over one."""
+"""Opens the worlds of `chronoforest view`: which there are, how they are loaded, what is drawn over one."""
 
 from __future__ import annotations
 

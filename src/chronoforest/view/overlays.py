@@ -38,7 +38,8 @@ class Overlay:
         return np.concatenate([*self.lines, self.points])
 
     def placed(self, frame: Frame, support: Support, path: Path) -> Overlay:
-        """The same in the plane; refused where it is in other coordinates than the recordings or elsewhere."""
+        """The same in the plane; refused where it is in other coordinates than the recordings, or elsewhere
+        altogether."""
         places = self.places
         if not frame.is_known(places).all():
             odd = frame.show(places[~frame.is_known(places)][0])
@@ -52,13 +53,17 @@ class Overlay:
             here = frame.show_local(np.array([(left + right) / 2, (bottom + top) / 2]))
             raise BadOverlay(
                 f"{path}: nothing of it lies where the recordings do: it is around "
-                f"{frame.show(np.median(places, axis=0))}, they are around {here}; it must be in their coordinates"
+                f"{frame.show(np.median(places, axis=0))}, they are around {here}; "
+                "it must be in their coordinates"
             )
         return local
 
     def to_dict(self) -> dict[str, Any]:
         """Numbers x, y, x, y, … for JSON."""
-        return {"lines": [line.ravel().tolist() for line in self.lines], "points": self.points.ravel().tolist()}
+        return {
+            "lines": [line.ravel().tolist() for line in self.lines],
+            "points": self.points.ravel().tolist(),
+        }
 
 
 def read_overlay(path: Path) -> Overlay:
@@ -66,7 +71,9 @@ def read_overlay(path: Path) -> Overlay:
     if not path.is_file():
         raise BadOverlay(f"{path}: no such file")
     if path.stat().st_size > MOST_BYTES:
-        raise BadOverlay(f"{path} has {path.stat().st_size / 1e6:.0f} MB, an overlay may have {MOST_BYTES / 1e6:.0f}")
+        raise BadOverlay(
+            f"{path} has {path.stat().st_size / 1e6:.0f} MB, an overlay may have {MOST_BYTES / 1e6:.0f}"
+        )
     with reading(path, "GeoJSON", BadOverlay):
         try:
             return _collected(_geometries(json.loads(path.read_text(encoding="utf-8-sig"))))

@@ -57,7 +57,9 @@ class PlanRequest(StrictMessage):
     mode: Literal["default", "fast"] = "default"
     seed: Annotated[int, Field(strict=True, ge=0, le=MAX_SEED)] = 0
     budget: Annotated[Budget | None, Field(description="the planner's own unless told")] = None
-    preset: Annotated[Name | None, Field(description="one of those in /api/worlds; the opened one unless told")] = None
+    preset: Annotated[
+        Name | None, Field(description="one of those in /api/worlds; the opened one unless told")
+    ] = None
     session: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")] = "default"
 
     def problem(self) -> Problem:

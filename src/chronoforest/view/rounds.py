@@ -65,7 +65,6 @@ class RoundEncoder:
         self._segments.add(key)
         return is_new
 
-
     def _changed(self, known: dict[Pair, FloatArray], now: dict[Pair, FloatArray]) -> list[list[Any]]:
         """Entries that are not known yet; they are from now on."""
         fresh = {pair: way for pair, way in now.items() if not np.array_equal(known.get(pair, ()), way)}

@@ -108,7 +108,9 @@ def read_scene(name: str, folder: Path) -> Scene:
         raise BadCheckpoint(f"no checkpoint at {path}; `chronoforest train` writes one")
     with reading(path, "a density", BadCheckpoint), safe_open(path, framework="numpy") as stored:
         card = json.loads(stored.metadata()["about"])
-        tables = {key: stored.get_tensor(key) for key in ("origin", "cell", "log_table", "support", "step_length")}
+        tables = {
+            key: stored.get_tensor(key) for key in ("origin", "cell", "log_table", "support", "step_length")
+        }
         density = GridDensity(
             origin=tables["origin"],
             cell=float(tables["cell"]),

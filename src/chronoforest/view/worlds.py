@@ -1,7 +1,8 @@
-"""The worlds that the page can switch between: the opened one, those that ship, and trained ones of one's own.
+"""The worlds that the page can switch between: the opened one, those that ship, and trained ones of your own.
 
-A world is loaded when it is first planned in. One that ships with a stored example is shown before that, because
-torch alone takes longer to import than a page may take to open."""
+A world is loaded when it is first planned in. One that ships with a stored example is shown before that,
+because torch alone takes longer to import than a page may take to open.
+"""
 
 from __future__ import annotations
 
@@ -112,7 +113,7 @@ class Worlds:
 
 
 def trained(weights: Path = WEIGHTS, here: Path = Path()) -> dict[str, Path]:
-    """Folders of weights by preset: those that ship, and runs/NAME for every NAME.toml in the current folder."""
+    """Folders of weights by preset: those that ship, and runs/NAME for every NAME.toml in the folder."""
     own = {path.stem: here / "runs" / path.stem for path in sorted(here.glob("*.toml"))}
     folders = {**{name: weights / name for name in PRESETS.values()}, **own}
     return {name: folder for name, folder in folders.items() if (folder / "density.safetensors").is_file()}

@@ -10,8 +10,8 @@ export function markerSize(numAnchors) {
   return numAnchors > MANY ? 6.5 : 9;
 }
 
-/** anchors: with their place in pixels as `spot`; visitors: which agent visits what, by name. */
-export function drawAnchors(context, anchors, visitors) {
+/** anchors: with their place in pixels as `spot`; visitors: which agent visits what, by name; width: the map's. */
+export function drawAnchors(context, anchors, visitors, width) {
   const size = markerSize(anchors.length);
   for (const anchor of anchors) {
     context.save();
@@ -22,7 +22,7 @@ export function drawAnchors(context, anchors, visitors) {
     marker(context, anchor, size, rim);
     context.restore();
   }
-  drawNames(context, anchors, size);
+  drawNames(context, anchors, size, width);
 }
 
 function marker(context, anchor, size, rim) {
@@ -53,7 +53,7 @@ function ring(context, radius, colour, dash = []) {
   context.setLineDash([]);
 }
 
-function drawNames(context, anchors, size) {
+function drawNames(context, anchors, size, width) {
   context.save();
   context.font = `700 ${size > 8 ? 13 : 11}px system-ui, sans-serif`;
   context.textBaseline = "middle";
@@ -62,22 +62,22 @@ function drawNames(context, anchors, size) {
   context.strokeStyle = scene().halo;
   context.fillStyle = scene().ink;
   const widthOf = (name) => context.measureText(name).width;
-  for (const { name, x, y } of placeNames(anchors, size, widthOf)) {
+  for (const { name, x, y } of placeNames(anchors, size, widthOf, width)) {
     context.strokeText(name, x, y);
     context.fillText(name, x, y);
   }
   context.restore();
 }
 
-/** Where names go: beside their marker, clear of other markers and names; a name without room is left out, but
- * never that of the chosen anchor. */
-export function placeNames(anchors, size, widthOf) {
+/** Where names go: beside their marker, on the map, clear of other markers and names; a name without room is left
+ * out, but never that of the chosen anchor. */
+export function placeNames(anchors, size, widthOf, width) {
   const taken = anchors.map(({ spot: [x, y] }) => ({ left: x - size, right: x + size, top: y - size, bottom: y + size }));
   const placed = [];
   for (const anchor of [...anchors].sort((a, b) => Number(b.isChosen ?? 0) - Number(a.isChosen ?? 0))) {
-    const boxes = boxesBeside(anchor.spot, size, widthOf(anchor.name));
+    const boxes = boxesBeside(anchor.spot, size, widthOf(anchor.name)).filter(({ left, right }) => left >= 0 && right <= width);
     const free = boxes.find((box) => !taken.some((other) => areOverlapping(box, other)));
-    const box = free ?? (anchor.isChosen ? boxes[0] : null);
+    const box = free ?? (anchor.isChosen ? boxes[0] : undefined);
     if (!box) continue;
     taken.push(box);
     placed.push({ name: anchor.name, x: box.left, y: (box.top + box.bottom) / 2 });

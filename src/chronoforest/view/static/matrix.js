@@ -58,17 +58,16 @@ export class Matrix {
   }
 
   #labels(context) {
-    const step = Math.ceil(13 / this.cell);
+    const [rowStep, columnStep] = [13, 25].map((room) => Math.ceil(room / this.cell));
     context.font = `600 ${Math.min(12, Math.max(9, this.cell * 0.5))}px system-ui, sans-serif`;
     context.textBaseline = "middle";
     for (const [index, name] of this.run.names.entries()) {
-      if (index % step) continue;
       const middle = MARGIN + (index + 0.5) * this.cell;
       context.fillStyle = name[0] === "W" ? scene().ink : anchorColour(name);
       context.textAlign = "right";
-      context.fillText(name, MARGIN - 4, middle);
+      if (index % rowStep === 0) context.fillText(name, MARGIN - 4, middle);
       context.textAlign = "center";
-      context.fillText(name, middle, MARGIN - 10);
+      if (index % columnStep === 0) context.fillText(name, middle, MARGIN - 10);
     }
   }
 

@@ -8,6 +8,9 @@ import { stateOf } from "./run.js";
 import { drawScaleBar } from "./scalebar.js";
 import { drawWalker } from "./walkers.js";
 
+/** Pixels that are left around the world, in which names still fit. */
+const MARGIN = 36;
+
 const FARTHEST_ZOOM = 0.5;
 const NEAREST_ZOOM = 1000;
 
@@ -26,7 +29,7 @@ export class View {
 
   scale(width, height) {
     const [left, right, bottom, top] = this.extent;
-    return this.zoom * Math.min((width - 24) / (right - left), (height - 24) / (top - bottom));
+    return this.zoom * Math.min((width - MARGIN) / (right - left), (height - MARGIN) / (top - bottom));
   }
 
   zoomBy(factor, [x, y] = this.centre) {
@@ -114,7 +117,8 @@ export class Pane {
     if (round) this.#drawRound(context, round);
     for (const walker of this.walkers) drawWalker(context, this.px, walker);
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    drawAnchors(context, this.anchors.map((anchor) => ({ ...anchor, spot: this.toScreen(anchor.place) })), this.#visitors());
+    const spotted = this.anchors.map((anchor) => ({ ...anchor, spot: this.toScreen(anchor.place) }));
+    drawAnchors(context, spotted, this.#visitors(), width);
     this.scaleBar = drawScaleBar(context, width, height, this.scale, this.frame);
   }
 

@@ -104,7 +104,7 @@ function showOutcome(run, round) {
 function outcome(run, round) {
   if (!run) return ["", ""];
   if (run.isStale) return ["The problem has changed since this plan.", ""];
-  if (round === run.outset) return ["The order by the learned distance alone.", ""];
+  if (round && round === run.outset) return ["The order by the learned distance alone.", ""];
   if (!run.plan) return [round?.isFlip ? flipText(run, round) : "", ""];
   const length = lengthText(run.plan.length, run.frame);
   const flips = run.flips.length ? `; the order flipped ${run.flips.length === 1 ? "once" : `${run.flips.length} times`}` : "";
