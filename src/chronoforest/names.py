@@ -63,6 +63,9 @@ REFERENCES = ("centres", "geodesic-1.5", "geodesic-1.25", "geodesic-1.0")
 """Paths of the map that trackers are compared on."""
 
 
+RUNS = Path("runs")
+"""Where models of one's own are trained to, and found again, in a folder of the preset's name."""
+
 PLAN_FILES = (".geojson", ".gpx", ".csv", ".json")
 """Endings of the files that a plan is written to."""
 

@@ -96,6 +96,16 @@ def test_a_mistake_is_answered_before_anything_heavy_is_imported(mistake, tmp_pa
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_preset_that_nobody_has_trained_is_answered_before_anything_heavy_is_imported(tmp_path):
+    (tmp_path / "yard.toml").write_text("")
+    words = ["plan", "--preset", "yard", "--starts", "0,0", "--goals", "1,1"]
+    command = [sys.executable, "-c", SCRIPT, json.dumps(words), json.dumps(HEAVY)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout.splitlines()[-1]) == [2, []]
+    assert "yard has not been trained" in done.stderr
+    assert "`chronoforest train all --preset yard` makes it" in done.stderr
+
+
 def test_the_names_that_are_checked_early_are_those_that_exist():
     assert set(names.PRESETS.values()) == set(PRESETS)
     assert set(VARIANTS) == set(names.VARIANTS)

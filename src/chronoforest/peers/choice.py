@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from chronoforest.errors import BadCheckpoint, UnknownPlanner
 from chronoforest.modules import is_there
-from chronoforest.names import PRESETS, check_models, full_name, preset_file
+from chronoforest.names import PRESETS, RUNS, check_models, full_name, preset_file
 
 if TYPE_CHECKING:
     from chronoforest.presets.loading import PresetPlanner
@@ -57,14 +57,24 @@ class PlannerChoice:
     def check(self) -> None:
         """Refuse what cannot be loaded, before anything is imported that takes time, or written."""
         check_models(self.preset, self.tracker, self.distance, self.device)
-        if self.weights is not None and not self.weights.is_dir():
-            raise BadCheckpoint(f"{self.weights}: no such folder; `chronoforest train` writes one")
+        self._check_weights()
         if self.planner not in PLANNERS and not is_there(self.planner):
             raise UnknownPlanner(self.planner, PLANNERS)
         if self.planner != CHRONOFOREST:
             from chronoforest.peers.registry import find_peer
 
             find_peer(self.planner)
+
+    def _check_weights(self) -> None:
+        """Refuse a folder that is not there, and a preset of one's own that nobody has trained."""
+        if self.weights is not None and not self.weights.is_dir():
+            raise BadCheckpoint(f"{self.weights}: no such folder; `chronoforest train` writes one")
+        trained = RUNS / preset_file(self.preset).stem
+        if self.weights is None and self.preset not in PRESETS.values() and not trained.is_dir():
+            raise BadCheckpoint(
+                f"{self.preset} has not been trained: there is no folder {trained}; "
+                f"`chronoforest train all --preset {self.preset}` makes it, or --weights FOLDER names another"
+            )
 
     def load(self) -> PresetPlanner:
         """The planner, on one thread: two that wait for each other on busy cores are far slower than one."""

@@ -16,7 +16,7 @@ from chronoforest.models.sampler import SamplerParams
 from chronoforest.models.store import tracker_file
 from chronoforest.models.tracking.regression import TrackerParams
 from chronoforest.models.train import TrainParams
-from chronoforest.names import check_preset, full_name, preset_file
+from chronoforest.names import RUNS, check_preset, full_name, preset_file
 from chronoforest.planning.shortening import AssemblyParams
 from chronoforest.planning.variants import PlannerParams
 from chronoforest.presets.files import overlay, read_preset_file
@@ -24,7 +24,6 @@ from chronoforest.routing.challenge import ChallengeParams
 from chronoforest.types import WorldParams
 
 WEIGHTS = Path(__file__).parents[1] / "weights"
-RUNS = Path("runs")
 
 
 @dataclass(frozen=True)

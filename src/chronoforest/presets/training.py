@@ -18,7 +18,8 @@ from chronoforest.models.runs import Figures, Recordings, TrainingRun
 from chronoforest.models.store import KINDS, STUDENT, Stored, distance_file, model_path
 from chronoforest.models.train import Progress, pick_device
 from chronoforest.models.watch import early_end
-from chronoforest.presets.named import RUNS, Preset, get_preset
+from chronoforest.names import RUNS
+from chronoforest.presets.named import Preset, get_preset
 from chronoforest.presets.options import TrainOptions
 from chronoforest.presets.quality import assess
 
