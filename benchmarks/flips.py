@@ -43,8 +43,8 @@ def main(search: Search) -> None:
     problems = {draw: found for draw in draws if (found := drawn(places, draw, search.apart)) is not None}
     detours = {draw: detour(planner, problem) for draw, problem in problems.items()}
     for draw in sorted(detours, key=detours.__getitem__, reverse=True)[: search.num_planned]:
-        found = {"draw": draw, "detour": detours[draw], **planned(planner, problems[draw])}
-        print(json.dumps(found), flush=True)
+        line = {"draw": draw, "detour": detours[draw], **planned(planner, problems[draw])}
+        print(json.dumps(line), flush=True)
 
 
 def roomy(planner: Planner) -> FloatArray:

@@ -15,7 +15,7 @@ import sys
 import time
 from pathlib import Path
 
-from city import draw, for_maps, read_streets, viewer_link
+from city import draw, for_maps, overlay, read_streets, viewer_link
 
 from chronoforest import load_result
 from chronoforest.cli import main
@@ -58,13 +58,16 @@ def run(trips: Path, streets: Path, folder: Path) -> int:
 
 def show(streets: Path, folder: Path) -> None:
     """Draw and export the plan of a folder, and say how to look at it."""
-    result = load_result(folder / "plan.json")
-    draw(result, read_streets(streets), folder / "city.png")
+    result, pieces = load_result(folder / "plan.json"), read_streets(streets)
+    draw(result, pieces, folder / "city.png")
+    write_text(folder / "streets.geojson", overlay(pieces))
     write_text(folder / "plan.geojson", for_maps(result))
     print(f"\n  {folder.resolve() / 'city.png'}  the plan over the streets")
     print(f"  {folder.resolve() / 'plan.geojson'}  in degrees: drop it on https://geojson.io or into QGIS")
-    print(f"  in the viewer, here: chronoforest view --preset city --port {PORT} --no-open-page, then")
-    print(f"  {viewer_link(result.problem, PORT)}")
+    view = (
+        f"chronoforest view --preset city --overlay {folder / 'streets.geojson'} --port {PORT} --no-open-page"
+    )
+    print(f"  in the viewer: in {Path.cwd()}, {view}, then\n  {viewer_link(result.problem, PORT)}")
 
 
 if __name__ == "__main__":

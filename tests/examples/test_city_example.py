@@ -116,6 +116,8 @@ def test_a_folder_with_a_plan_gets_a_picture_and_a_file_for_maps(result, tmp_pat
     run.show(write_streets(tmp_path / "streets.csv"), tmp_path)
     assert (tmp_path / "city.png").read_bytes().startswith(b"\x89PNG")
     assert json.loads((tmp_path / "plan.geojson").read_text())["complete"] is True
+    streets = json.loads((tmp_path / "streets.geojson").read_text())["geometry"]
+    assert streets["coordinates"] == [[[0, 0], [30, 0]], [[30, 0], [30, 20]]]
     said = capsys.readouterr().out
     assert "chronoforest view --preset city" in said
     assert "#plan=" in said
