@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chronoforest.cli.planning import Choice, open_folder, read_points
+from chronoforest.cli.plans import Manner, plan_all
 from chronoforest.errors import InvalidParameter, InvalidProblem
 from chronoforest.files import locked
 from chronoforest.names import DEFAULT_VARIANT, PLAN_FILES, check_variant
@@ -26,6 +27,7 @@ def plan(
     goals: str = "",
     waypoints: str = "",
     problem: Path | None = None,
+    problems: Path | None = None,
     variant: str = DEFAULT_VARIANT,
     seed: int = 0,
     seconds: float | None = None,
@@ -33,7 +35,7 @@ def plan(
     snap: bool = False,
 ) -> int:
     """Plan routes for agents through shared waypoints; writes plan.json and plan.png, ends with 3 when a leg
-    stayed unmet.
+    stayed unmet. With --problems, plan every problem of a file; the same command continues after a kill.
 
     Args:
         starts: one point "x,y" per agent in the coordinates of the recordings, longitude first, separated by
@@ -41,6 +43,7 @@ def plan(
         goals: one point per agent, in the same order.
         waypoints: points that some agent has to visit.
         problem: a JSON file with starts, goals and waypoints, instead of the three options.
+        problems: a file of many problems, .json, .jsonl or .csv: each gets a plan NAME.json in the folder.
         variant: verified, or online for the paper's method, or one of the ablations.
         seed: the same seed gives the same plan.
         seconds: take the best plan that is found within so many seconds; as long as it takes unless told.
@@ -50,7 +53,11 @@ def plan(
     choice.check()
     check_variant(variant)
     _check_numbers(seed, seconds)
-    asked = _problem(problem, {"starts": starts, "goals": goals, "waypoints": waypoints})
+    typed = {"starts": starts, "goals": goals, "waypoints": waypoints}
+    if problems is not None:
+        _refuse_more(problems, {**typed, "problem": str(problem or "")}, out)
+        return _plan_all(problems, Manner(choice, variant, seed, seconds, snap), out)
+    asked = _problem(problem, typed)
     with nullcontext() if _is_file(out) else locked(open_folder(out)):
         result = _planned(choice, asked, snap, out, seed=seed, variant=variant, stop=seconds)
         print(result.summary())
@@ -67,6 +74,20 @@ def _is_file(out: Path) -> bool:
             f"--out {out}: a plan is written as {known}, or into a folder with its picture"
         )
     return is_file
+
+
+def _refuse_more(problems: Path, told: dict[str, str], out: Path) -> None:
+    """Refuse other words about where to go, and a single file for many plans."""
+    if more := [f"--{name}" for name, text in told.items() if text]:
+        raise InvalidProblem(f"--problems {problems} says where to go; leave out {', '.join(more)}")
+    if _is_file(out):
+        raise InvalidProblem(f"--problems writes a plan for each, so --out must be a folder, got {out}")
+
+
+def _plan_all(file: Path, manner: Manner, out: Path) -> int:
+    from chronoforest.planning.problem_files import load_problems
+
+    return 0 if plan_all(load_problems(file), manner, out) else INCOMPLETE
 
 
 def _planned(choice: PlannerChoice, problem: Problem, snap: bool, out: Path, **options: Any) -> PlanResult:
