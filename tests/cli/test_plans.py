@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 from fakes import FakeModels, make_planner
 
-from chronoforest.cli import main
+from chronoforest.cli import main, plans
+from chronoforest.engines import Answer, EngineChoice
+from chronoforest.engines.protocol import unmoved
 from chronoforest.planning.planner import Planner
 from chronoforest.planning.result import load_result
 
@@ -22,6 +24,7 @@ PROBLEMS = "name,start_x,start_y,goal_x,goal_y\na,3,3,15,15\nb,3,4,99,15\nc,4,3,
 def loaded(monkeypatch):
     """The verb loads the fake; returns those that were loaded."""
     planners = []
+    plans._loaded.cache_clear()
 
     def load_planner(name, **_):
         planners.append(make_planner())
@@ -114,6 +117,50 @@ def test_what_does_not_go_together_is_refused(command, more, sentence, capsys, l
     assert main([*command, *more]) == 2
     assert sentence in capsys.readouterr().err
     assert not loaded
+
+
+class Crew:
+    """An engine whose second item ends every worker."""
+
+    def answers(self, work, items, files=()):
+        for index, item in reversed(list(enumerate(items))):
+            yield (
+                Answer(index, failure="it ended its worker")
+                if index == 1
+                else Answer(index, work(item, unmoved))
+            )
+
+
+def test_workers_get_some_problems_at_a_time(command, tmp_path, monkeypatch):
+    monkeypatch.setattr(plans, "AT_ONCE", 1)
+    monkeypatch.setattr(EngineChoice, "make", lambda self, modules: Crew())
+    (tmp_path / "problems.csv").write_text(PROBLEMS.replace("99", "17") + "d,3,3,99,15\n")
+    assert main([*command, "--workers", "2"]) == 3
+    assert {line["name"] for line in lines(tmp_path / "plans" / "plans.jsonl")} == {"a", "c"}
+    failures = {line["name"]: line["reason"] for line in lines(tmp_path / "plans" / "failures.jsonl")}
+    assert failures["b"] == "it ended its worker"
+    assert "G1 at (99, 15) lies outside" in failures["d"]
+    assert load_result(tmp_path / "plans" / "c.json").problem.goals.tolist() == [[14.0, 15.0]]
+
+
+def test_workers_are_for_many_problems(capsys, loaded):
+    single = ["plan", "--preset", MEDIUM, "--starts", "3,3", "--goals", "15,15", "--workers", "2"]
+    assert main(single) == 2
+    assert "only --problems takes workers" in capsys.readouterr().err
+    assert not loaded
+
+
+@pytest.mark.slow
+def test_processes_plan_what_this_one_would(tmp_path, monkeypatch):
+    monkeypatch.undo()
+    file = tmp_path / "problems.csv"
+    file.write_text("start_x,start_y,goal_x,goal_y\n" + "0,0,20,20\n0,20,20,0\n" * 9)
+    command = ["plan", "--preset", MEDIUM, "--problems", str(file), "--out"]
+    assert main([*command, str(tmp_path / "one")]) == 0
+    assert main([*command, str(tmp_path / "two"), "--workers", "2"]) == 0
+    for number in (1, 18):
+        one, two = (load_result(tmp_path / folder / f"{number:06d}.json") for folder in ("one", "two"))
+        assert one.routes[0].path.tolist() == two.routes[0].path.tolist()
 
 
 SCRIPT = """

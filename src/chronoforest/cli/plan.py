@@ -6,13 +6,14 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from chronoforest.cli.planning import Choice, open_folder, read_points
+from chronoforest.cli.planning import Choice, Where, open_folder, read_points
 from chronoforest.cli.plans import Manner, plan_all
 from chronoforest.errors import InvalidParameter, InvalidProblem
 from chronoforest.files import locked
 from chronoforest.names import DEFAULT_VARIANT, PLAN_FILES, check_variant
 
 if TYPE_CHECKING:
+    from chronoforest.engines import EngineChoice
     from chronoforest.peers.choice import PlannerChoice
     from chronoforest.planning.result import PlanResult
     from chronoforest.types import Problem
@@ -23,6 +24,7 @@ INCOMPLETE = 3
 
 def plan(
     choice: Choice,
+    where: Where,
     starts: str = "",
     goals: str = "",
     waypoints: str = "",
@@ -56,7 +58,10 @@ def plan(
     typed = {"starts": starts, "goals": goals, "waypoints": waypoints}
     if problems is not None:
         _refuse_more(problems, {**typed, "problem": str(problem or "")}, out)
-        return _plan_all(problems, Manner(choice, variant, seed, seconds, snap), out)
+        where.check(choice.device)
+        return _plan_all(problems, Manner(choice, variant, seed, seconds, snap), where, out)
+    if not where.is_plain:
+        raise InvalidParameter("one problem is planned in this process; only --problems takes workers")
     asked = _problem(problem, typed)
     with nullcontext() if _is_file(out) else locked(open_folder(out)):
         result = _planned(choice, asked, snap, out, seed=seed, variant=variant, stop=seconds)
@@ -84,10 +89,10 @@ def _refuse_more(problems: Path, told: dict[str, str], out: Path) -> None:
         raise InvalidProblem(f"--problems writes a plan for each, so --out must be a folder, got {out}")
 
 
-def _plan_all(file: Path, manner: Manner, out: Path) -> int:
+def _plan_all(file: Path, manner: Manner, where: EngineChoice, out: Path) -> int:
     from chronoforest.planning.problem_files import load_problems
 
-    return 0 if plan_all(load_problems(file), manner, out) else INCOMPLETE
+    return 0 if plan_all(load_problems(file), manner, where, out) else INCOMPLETE
 
 
 def _planned(choice: PlannerChoice, problem: Problem, snap: bool, out: Path, **options: Any) -> PlanResult:

@@ -62,10 +62,6 @@ class PlanFolder:
         """Where the plan of a problem is."""
         return self.folder / f"{one.name}.json"
 
-    def seed_of(self, one: NamedProblem) -> int:
-        """Its own, or that of all."""
-        return self.seed if one.seed is None else one.seed
-
     def keep(self, one: NamedProblem, outcome: PlanResult | ChronoForestError) -> None:
         """Write a plan, or why there is none."""
         if isinstance(outcome, ChronoForestError):
@@ -103,7 +99,7 @@ class PlanFolder:
 
     def _asked(self, one: NamedProblem) -> dict[str, Any]:
         anchors = {key: getattr(one.problem, key).tolist() for key in ("starts", "goals", "waypoints")}
-        return {**anchors, "seed": self.seed_of(one), **self.how}
+        return {**anchors, "seed": one.seed_or(self.seed), **self.how}
 
     def _known(self) -> dict[str, Entry]:
         """The last line about each plan; a line that a kill tore tells nothing."""

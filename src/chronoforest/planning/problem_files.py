@@ -47,6 +47,10 @@ class NamedProblem:
     problem: Problem
     seed: int | None = None
 
+    def seed_or(self, seed: int) -> int:
+        """Its own, or the one of all."""
+        return seed if self.seed is None else self.seed
+
 
 def load_problems(path: str | Path) -> list[NamedProblem]:
     """The problems of a file: a list of them in `.json`, one a line in `.jsonl`, one a row in `.csv`.
