@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
-from chronoforest.errors import InvalidParameter
+from chronoforest.errors import InvalidParameter, require_at_least
 from chronoforest.roadmap.hops import Ground
-from chronoforest.types import BoolArray, FloatArray, IntArray, Query, Sampler, path_length
+from chronoforest.types import BoolArray, FloatArray, IntArray, Query, Sampler, SharedNoise, path_length
 
 NUM_STEPS = 8
 """Denoising steps: a verdict needs a segment that arrives, not a beautiful one."""
@@ -24,26 +25,30 @@ SHORTEST = 4.0
 DETOUR = 1.5
 """A segment that takes more than this many times the length of a piece went another way."""
 
+MOST_ROWS = 384
+"""Segments of a batch: more of them gain nothing on a processor, and their memory stays small."""
+
+LOOKS = (4, 16)
+"""A segment arrives soon after it comes near or stays there: so many of its near frames are measured first,
+and then so many, before the rest is."""
+
 
 @dataclass(frozen=True)
 class VerifyParams:
     """How the denoiser is asked about a piece of a way.
 
-    num_samples: segments asked for a piece; guidance: scale of the guidance toward the piece's end, world
-    units; piece_share: longest piece, as a share of what segments reach; meeting_steps: a segment arrives
-    when it passes within so many steps of the piece's end by the distance; slip: world units that it may
-    stray farther outside the support than its start.
+    guidance: scale of the guidance toward the piece's end, world units; piece_share: longest piece, as a
+    share of what segments reach; meeting_steps: a segment arrives when it passes within so many steps of the
+    piece's end by the distance; slip: world units that it may stray farther outside the support than its
+    start.
     """
 
-    num_samples: int = 6
     guidance: float = 16.0
     piece_share: float = 0.9
     meeting_steps: float = 6.0
     slip: float = 0.05
 
     def __post_init__(self) -> None:
-        if self.num_samples < 1:
-            raise InvalidParameter(f"num_samples must be ≥ 1, got {self.num_samples}")
         if not 0.0 < self.piece_share <= 1.0:
             raise InvalidParameter(f"piece_share must lie in (0, 1], got {self.piece_share}")
         if self.guidance < 0 or self.meeting_steps <= 0:
@@ -78,6 +83,23 @@ class Verdict:
         return self.segment is not None
 
 
+@dataclass(frozen=True, eq=False)
+class Questions:
+    """Pieces [t, d] that somebody asks about, with so many segments for each, made from its own noise."""
+
+    pieces: Sequence[FloatArray]
+    num_samples: int
+    rng: np.random.Generator
+
+    def __post_init__(self) -> None:
+        require_at_least(self, 1, "num_samples")
+
+    @property
+    def num_rows(self) -> int:
+        """Segments that are asked for."""
+        return self.num_samples * len(self.pieces)
+
+
 @dataclass(frozen=True)
 class Checker:
     """Asks the denoiser about ways; piece_length: the longest piece it is asked for, in world units."""
@@ -101,8 +123,16 @@ class Checker:
         self, pieces: Sequence[FloatArray], num_samples: int, rng: np.random.Generator
     ) -> list[Verdict]:
         """A verdict on every piece."""
-        params = replace(self.params, num_samples=num_samples)
-        return verify(pieces, self.sampler, self.ground, params, rng)
+        return self.together([Questions(pieces, num_samples, rng)])[0]
+
+    def together(self, askers: Sequence[Questions]) -> list[list[Verdict]]:
+        """The verdicts on the questions of several askers, in batches of bounded size; each gets those that
+        it would get alone."""
+        verdicts: list[list[Verdict]] = []
+        for some in in_batches(askers, MOST_ROWS):
+            found = iter(verify(some, self.sampler, self.ground, self.params))
+            verdicts += [[next(found) for _ in asker.pieces] for asker in some]
+        return verdicts
 
 
 def usual_reach(sampler: Sampler, places: FloatArray, rng: np.random.Generator) -> float:
@@ -128,25 +158,35 @@ def cut(path: FloatArray, longest: float) -> list[FloatArray]:
     return pieces
 
 
+def in_batches(askers: Sequence[Questions], most_rows: int) -> Iterator[list[Questions]]:
+    """Askers in turn, as many together as have `most_rows` rows; one that has more is alone."""
+    batch: list[Questions] = []
+    for asker in askers:
+        if batch and sum(one.num_rows for one in batch) + asker.num_rows > most_rows:
+            yield batch
+            batch = []
+        batch.append(asker)
+    if batch:
+        yield batch
+
+
 def verify(
-    pieces: Sequence[FloatArray],
-    sampler: Sampler,
-    ground: Ground,
-    params: VerifyParams,
-    rng: np.random.Generator,
+    askers: Sequence[Questions], sampler: Sampler, ground: Ground, params: VerifyParams
 ) -> list[Verdict]:
-    """A verdict on every piece [t, d]; one batch [pieces × samples, frames, d] for all of them."""
-    if len(pieces) == 0:
+    """A verdict on every piece of all askers; one batch [pieces × samples, frames, d] for all of them."""
+    pieces = [piece for asker in askers for piece in asker.pieces]
+    if not pieces:
         return []
     starts, ends = (np.stack([piece[row] for piece in pieces]) for row in (0, -1))
-    rows = np.repeat(np.arange(len(pieces)), params.num_samples)
-    segments = sampler(_query(starts[rows], ends[rows], params.guidance), rng)
+    counts = np.concatenate([np.full(len(asker.pieces), asker.num_samples) for asker in askers])
+    rows = np.repeat(np.arange(len(pieces)), counts)
+    noise = SharedNoise([(asker.rng, asker.num_rows) for asker in askers])
+    segments = sampler(_query(starts[rows], ends[rows], params.guidance), noise)
     is_sound = _is_sound(segments, sampler.stride * ground.step_length, ground, params.slip)
-    arrival = _arrivals(segments, is_sound, ends[rows], ground, params.meeting_steps)
-    return [
-        _verdict(segments[rows == number], arrival[rows == number], piece)
-        for number, piece in enumerate(pieces)
-    ]
+    arrival = _arrivals(segments, is_sound, ends, rows, ground, params.meeting_steps)
+    bounds = np.cumsum(counts)[:-1]
+    parts = zip(np.split(segments, bounds), np.split(arrival, bounds), pieces, strict=True)
+    return [_verdict(*part) for part in parts]
 
 
 def _query(boundary: FloatArray, target: FloatArray, guidance: float) -> Query:
@@ -155,25 +195,35 @@ def _query(boundary: FloatArray, target: FloatArray, guidance: float) -> Query:
 
 
 def _arrivals(
-    segments: FloatArray, is_sound: BoolArray, ends: FloatArray, ground: Ground, radius: float
+    segments: FloatArray,
+    is_sound: BoolArray,
+    ends: FloatArray,
+    piece: IntArray,
+    ground: Ground,
+    radius: float,
 ) -> IntArray:
-    """[n] the first sound frame of each segment within `radius` steps of its end, −1 where there is none.
+    """[n] the first sound frame of each segment within `radius` steps of the end of its piece [n], −1 where
+    there is none; ends: [pieces, d].
 
     Where ways are lanes, passing the end between two frames will do, and the place alone decides: no wall
     divides a lane, and over a short way the distance is noisy.
     """
     if ground.density.is_one_way:
-        is_past = is_sound[:, 1:] & (_passing(segments, ends) <= radius * ground.step_length)
+        is_past = is_sound[:, 1:] & (_passing(segments, ends[piece]) <= radius * ground.step_length)
         return np.where(is_past.any(axis=1), is_past.argmax(axis=1), -1)
-    gap = np.linalg.norm(segments - ends[:, None], axis=-1)
+    gap = np.linalg.norm(segments - ends[piece, None], axis=-1)
     # Nobody covers more than a step's length in a step, so what lies farther off need not be encoded.
     is_near = is_sound & (gap <= radius * ground.step_length)
-    row, frame = np.nonzero(is_near)
-    steps = ground.distance.between(
-        ground.distance.encode(segments[row, frame]), ground.distance.encode(ends)[row]
-    )
-    is_near[row, frame] = steps <= radius
-    return np.where(is_near.any(axis=1), is_near.argmax(axis=1), -1)
+    rank, codes = np.cumsum(is_near, axis=1), ground.distance.encode(ends)
+    arrival = np.full(len(segments), -1)
+    for low, high in pairwise((0, *LOOKS, segments.shape[1])):
+        is_asked = is_near & (rank > low) & (rank <= high) & (arrival < 0)[:, None]
+        row, frame = np.nonzero(is_asked)
+        steps = ground.distance.between(ground.distance.encode(segments[row, frame]), codes[piece[row]])
+        row, frame = row[steps <= radius], frame[steps <= radius]
+        arrived, first = np.unique(row, return_index=True)
+        arrival[arrived] = frame[first]
+    return arrival
 
 
 def _passing(segments: FloatArray, ends: FloatArray) -> FloatArray:
