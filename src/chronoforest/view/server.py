@@ -41,7 +41,7 @@ IDLE_SECONDS = 10.0
 CLOSING_SECONDS = 0.5
 """How long a connection may take to end when the viewer does."""
 
-SEEN_SECONDS = 3.0
+SEEN_SECONDS = 30.0
 """How long loading waits for somebody to look at the world first."""
 
 REFUSALS: dict[int | str, dict[str, Any]] = {
