@@ -112,3 +112,32 @@ def test_the_meeting_radius_is_in_steps(gap, is_verified):
     piece = np.array([[2.0, 3.0], [2.0 + StraightSampler().longest + gap, 3.0]])
     (verdict,) = verify([piece], StraightSampler(), ground(), params, np.random.default_rng(0))
     assert verdict.is_verified == is_verified
+
+
+class ArrivingSampler(StraightSampler):
+    """Those who leave stay where they are; those who arrive came straight on."""
+
+    def __call__(self, query, rng):
+        segments = super().__call__(query, rng)
+        segments[~query.is_incoming] = query.boundary[~query.is_incoming, None]
+        return segments
+
+
+@pytest.mark.parametrize("both_ways", [True, False])
+def test_what_few_set_out_for_is_verified_by_those_who_came_from_there(both_ways):
+    params, piece = VerifyParams(both_ways=both_ways), np.array([[2.0, 3.0], [6.0, 3.0]])
+    (verdict,) = verify([piece], ArrivingSampler(), ground(), params, np.random.default_rng(0))
+    assert verdict.is_verified == both_ways
+    assert verdict.share == (0.5 if both_ways else 0.0)
+    if both_ways:
+        np.testing.assert_allclose(verdict.segment[[0, -1]], piece)
+
+
+def test_those_who_came_against_the_traffic_verify_nothing():
+    headings = np.zeros((4, 80, 40), dtype=bool)
+    headings[0] = True
+    density = grid_density(np.ones((80, 40), dtype=bool), headings=headings)
+    eastward, params = np.array([[4.0, 5.0], [8.0, 5.0]]), VerifyParams(both_ways=True)
+    known, rng = ground(density), np.random.default_rng(0)
+    verdicts = verify([eastward, eastward[::-1]], ArrivingSampler(), known, params, rng)
+    assert [verdict.is_verified for verdict in verdicts] == [True, False]

@@ -16,7 +16,7 @@ from chronoforest.planning.limits import within
 from chronoforest.planning.preparation import Prepared
 from chronoforest.planning.result import PlanResult
 from chronoforest.roadmap.verify import Verdict, cut
-from chronoforest.roadmap.ways import Ways, join
+from chronoforest.roadmap.ways import Way, Ways, join
 from chronoforest.routing.certificates import width
 from chronoforest.routing.solver import AutoSolver, FixedOrder, best_two_costs, order_from_names
 from chronoforest.search.memory import ForestMemory
@@ -137,9 +137,13 @@ class RoadmapSearch:
         while True:
             self.cost = self._expected(ways)
             route = self.solver(self.cost, self.problem, route)
-            shortened = [self._shortened(leg, ways) for leg in route.legs if leg not in self.found]
-            if not any(shortened):
+            wanted = {leg: ways.way(leg.source, leg.target) for leg in route.legs if leg not in self.found}
+            found = {leg: way for leg, way in wanted.items() if way is not None}
+            if not found:
                 return route
+            paths = self.prepared.shortened([way.path for way in found.values()])
+            for (leg, way), path in zip(found.items(), paths, strict=True):
+                self._take_way(leg, way, path)
 
     def _expected(self, ways: Ways) -> FloatArray:
         """[A, A] steps: a shortened way takes what its hops do, less what was cut; others are hoped to."""
@@ -150,15 +154,9 @@ class RoadmapSearch:
             cost[leg.source, leg.target] = steps
         return cost
 
-    def _shortened(self, leg: Pair, ways: Ways) -> bool:
-        """Take in the roadmap's way for a leg, and the way back if that is the same; whether there is one."""
-        way = ways.way(leg.source, leg.target)
-        if way is None:
-            return False
+    def _take_way(self, leg: Pair, way: Way, path: FloatArray) -> None:
+        """Take in the roadmap's way for a leg, shortened to a path, and the way back if that is the same."""
         prepared = self.prepared
-        path = prepared.params.shortened(
-            way.path, prepared.models.density, prepared.learned, prepared.params.assembly
-        )
         pieces = cut(path, prepared.checker.piece_length) if prepared.variant.verifies else []
         bridge = Bridge(path, path_length(way.path))
         steps = float(self.undoubted[way.hops].sum()) * bridge.length / bridge.raw_length
@@ -167,7 +165,6 @@ class RoadmapSearch:
         if prepared.params.is_reversible:
             back = tuple(piece[::-1] for piece in pieces)
             self.found[leg.reversed] = ProposedWay(bridge.reversed, steps, back)
-        return True
 
     def _open_legs(self) -> tuple[Pair, ...]:
         """Legs of the route that are not verified and not given up."""

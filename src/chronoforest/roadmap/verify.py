@@ -32,7 +32,8 @@ class VerifyParams:
     num_samples: segments asked for a piece; guidance: scale of the guidance toward the piece's end, world
     units; piece_share: longest piece, as a share of what segments reach; meeting_steps: a segment arrives
     when it passes within so many steps of the piece's end by the distance; slip: world units that it may
-    stray farther outside the support than its start.
+    stray farther outside the support than its start; both_ways: every other segment is one that arrives at the
+    piece's end, and is followed back to its start.
     """
 
     num_samples: int = 6
@@ -40,6 +41,7 @@ class VerifyParams:
     piece_share: float = 0.9
     meeting_steps: float = 6.0
     slip: float = 0.05
+    both_ways: bool = False
 
     def __post_init__(self) -> None:
         if self.num_samples < 1:
@@ -57,11 +59,14 @@ def usual_params(ground: Ground) -> VerifyParams:
     """How to ask where ways are open, and where they are lanes.
 
     On a lane guidance in a straight line leaves it at the next bend, so nobody is guided, pieces are shorter,
-    and recordings stray a little outside the support.
+    and recordings stray a little outside the support. A turn that few of those take who come along is the one
+    that many of those took who are behind it, so segments are asked for from both ends.
     """
     if not ground.density.is_one_way:
         return VerifyParams()
-    return VerifyParams(guidance=0.0, piece_share=0.25, meeting_steps=1.0, slip=5.0 * ground.edge)
+    return VerifyParams(
+        guidance=0.0, piece_share=0.25, meeting_steps=1.0, slip=10.0 * ground.edge, both_ways=True
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +115,8 @@ def usual_reach(sampler: Sampler, places: FloatArray, rng: np.random.Generator) 
 
     Recordings end long before the frames do: a segment that has arrived stays where it is.
     """
-    segments = sampler(_query(places, places, 0.0), rng)
+    count = len(places)
+    segments = sampler(Query(places, places, np.zeros(count, dtype=np.bool_), np.zeros(count)), rng)
     away = np.linalg.norm(segments - segments[:, :1], axis=-1).max(axis=1)
     return float(np.median(away))
 
@@ -138,20 +144,17 @@ def verify(
     """A verdict on every piece [t, d]; one batch [pieces × samples, frames, d] for all of them."""
     if len(pieces) == 0:
         return []
-    starts, ends = (np.stack([piece[row] for piece in pieces]) for row in (0, -1))
-    rows = np.repeat(np.arange(len(pieces)), params.num_samples)
-    segments = sampler(_query(starts[rows], ends[rows], params.guidance), rng)
-    is_sound = _is_sound(segments, sampler.stride * ground.step_length, ground, params.slip)
-    arrival = _arrivals(segments, is_sound, ends[rows], ground, params.meeting_steps)
-    return [
-        _verdict(segments[rows == number], arrival[rows == number], piece)
-        for number, piece in enumerate(pieces)
-    ]
-
-
-def _query(boundary: FloatArray, target: FloatArray, guidance: float) -> Query:
-    count = len(boundary)
-    return Query(boundary, target, np.zeros(count, dtype=np.bool_), np.full(count, guidance))
+    count = params.num_samples
+    is_back = np.tile(params.both_ways & (np.arange(count) % 2 == 1), len(pieces))
+    # Pieces as segments run along them, outward from their boundary.
+    each = [piece for piece in pieces for _ in range(count)]
+    asked = [piece[::-1] if back else piece for piece, back in zip(each, is_back, strict=True)]
+    starts, ends = (np.stack([piece[row] for piece in asked]) for row in (0, -1))
+    segments = sampler(Query(starts, ends, is_back, np.full(len(asked), params.guidance)), rng)
+    is_sound = _is_sound(segments, is_back, sampler.stride * ground.step_length, ground, params.slip)
+    arrival = _arrivals(segments, is_sound, ends, ground, params.meeting_steps)
+    found = [_arrived(*one) for one in zip(segments, arrival, is_back, asked, strict=True)]
+    return [_verdict(found[first : first + count]) for first in range(0, len(asked), count)]
 
 
 def _arrivals(
@@ -184,23 +187,34 @@ def _passing(segments: FloatArray, ends: FloatArray) -> FloatArray:
     return np.linalg.norm(nearest - ends[:, None], axis=-1)
 
 
-def _is_sound(segments: FloatArray, largest_hop: float, ground: Ground, slip: float) -> BoolArray:
-    """[n, frames]: everything up to this frame is supported, without a jump, and goes with the traffic."""
+def _is_sound(
+    segments: FloatArray, is_back: BoolArray, largest_hop: float, ground: Ground, slip: float
+) -> BoolArray:
+    """[n, frames]: everything up to this frame is supported, without a jump, and goes with the traffic, which
+    comes toward those segments that are followed back [n]."""
     margin = ground.density.margin(segments)
     moves = np.diff(segments, axis=1)
     is_sound = margin > np.minimum(margin[:, :1] - slip, 0.0)
     is_sound[:, 0] = True
     is_sound[:, 1:] &= np.linalg.norm(moves, axis=-1) <= largest_hop
-    is_sound[:, 1:] &= ground.density.follows(segments[:, :-1] + 0.5 * moves, moves)
+    is_sound[:, 1:] &= ground.density.follows(
+        segments[:, :-1] + 0.5 * moves, np.where(is_back, -1.0, 1.0)[:, None, None] * moves
+    )
     return np.logical_and.accumulate(is_sound, axis=1)
 
 
-def _verdict(segments: FloatArray, arrival: IntArray, piece: FloatArray) -> Verdict:
-    """The shortest of a piece's segments [n, frames, d] that arrives and goes no other way; how many do."""
-    found = [
-        np.concatenate([segment[: frame + 1], piece[-1:]])
-        for segment, frame in zip(segments, arrival, strict=True)
-        if frame >= 0
-    ]
-    found = [segment for segment in found if path_length(segment) <= DETOUR * path_length(piece)]
-    return Verdict(min(found, key=path_length, default=None), len(found) / len(segments))
+def _arrived(segment: FloatArray, arrival: int, is_back: bool, piece: FloatArray) -> FloatArray | None:
+    """A segment [frames, d] up to where it arrives and on to the end of the piece it was asked for, in the
+    order of travel; None if it does not arrive or went another way."""
+    if arrival < 0:
+        return None
+    whole = np.concatenate([segment[: arrival + 1], piece[-1:]])
+    if path_length(whole) > DETOUR * path_length(piece):
+        return None
+    return whole[::-1] if is_back else whole
+
+
+def _verdict(found: Sequence[FloatArray | None]) -> Verdict:
+    """The shortest of a piece's segments that arrives; how many do."""
+    arrived = [segment for segment in found if segment is not None]
+    return Verdict(min(arrived, key=path_length, default=None), len(arrived) / len(found))
