@@ -198,11 +198,11 @@ class Reference:
         cells = np.floor((places - low) / CELL).astype(np.int64)
         keys = (cells[:, 0] * (cells[:, 1].max() + 1) + cells[:, 1]) * 8 + _sectors(moves, 8)
         keep = _is_passed_often(keys, owner)
-        places, keys, owner = places[keep], keys[keep], owner[keep]
+        row, places, keys, owner = np.flatnonzero(keep), places[keep], keys[keep], owner[keep]
         _, node = np.unique(keys, return_inverse=True)
         count = np.bincount(node)
         position = np.stack([np.bincount(node, places[:, k]) / count for k in range(2)], axis=1)
-        links = [_links(node, owner, ahead) for ahead in (1, NUM_AHEAD)]
+        links = [_links(node, owner, row, ahead) for ahead in range(1, NUM_AHEAD + 1)]
         source, target = (np.concatenate(ends) for ends in zip(*links, strict=True))
         pairs = np.unique(np.stack([source, target]), axis=1)
         metres = np.linalg.norm(position[pairs[0]] - position[pairs[1]], axis=1)
@@ -274,9 +274,11 @@ def _is_passed_often(keys: IntArray, owner: IntArray) -> BoolArray:
     return np.asarray(count[np.searchsorted(known, keys)] >= LEAST_TRIPS)
 
 
-def _links(node: IntArray, owner: IntArray, ahead: int) -> tuple[IntArray, IntArray]:
-    """Nodes that follow each other so many places ahead on one trip."""
+def _links(node: IntArray, owner: IntArray, row: IntArray, ahead: int) -> tuple[IntArray, IntArray]:
+    """Nodes at most `NUM_AHEAD` places after each other on one trip, by the rows [n] they had before some
+    were left out: over those a straight line would be a short cut that nobody drove."""
     keep = (owner[:-ahead] == owner[ahead:]) & (node[:-ahead] != node[ahead:])
+    keep &= row[ahead:] - row[:-ahead] <= NUM_AHEAD
     return node[:-ahead][keep], node[ahead:][keep]
 
 
