@@ -19,7 +19,7 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import dijkstra
 from scipy.spatial import cKDTree
 
-from benchmarks.worlds.lanes import evenly
+from benchmarks.worlds.lanes import directions, evenly
 from chronoforest.errors import BadDataset
 from chronoforest.types import BoolArray, FloatArray, IntArray, path_length
 
@@ -161,17 +161,44 @@ class City:
         tree, owner = self._training
         return np.array([len(np.unique(owner[near])) for near in tree.query_ball_point(points, radius)])
 
+    def num_followed(self, path: FloatArray) -> int:
+        """The least number of trips that something is learned from and that go the way of a path [n, 2]:
+        within `BESIDE` metres, in about its direction."""
+        places, moves = _pieces(evenly(path, SPACING))
+        tree, owner = self._training
+        least = np.cos(np.radians(ALIKE))
+        counts = [
+            len(np.unique(owner[near][self._training_directions[near] @ heading >= least]))
+            for near, heading in zip(tree.query_ball_point(places, BESIDE), _units(moves), strict=True)
+        ]
+        return min(counts)
+
+    @cached_property
+    def _known(self) -> dict[int, FloatArray]:
+        """The ways of the trips that are not held out, by their numbers."""
+        pairs = zip(self.ways, self.numbers, strict=True)
+        return {number: way for way, number in pairs if not is_held_out(number)}
+
     @cached_property
     def _training(self) -> tuple[cKDTree, IntArray]:
         """Places along the trips that are not held out, and the trip of each."""
-        pairs = zip(self.ways, self.numbers, strict=True)
-        ways = {number: way for way, number in pairs if not is_held_out(number)}
+        ways = self._known
         owner = np.repeat(np.array(list(ways), dtype=np.int64), [len(way) for way in ways.values()])
         return cKDTree(np.concatenate(list(ways.values()))), owner
 
     @cached_property
+    def _training_directions(self) -> FloatArray:
+        """[n, 2] unit directions at the places of `_training`."""
+        return np.concatenate([directions(way) for way in self._known.values()])
+
+    @cached_property
     def reference(self) -> Reference:
-        """Ways over what was recorded."""
+        """Ways over what was recorded and not held out: nobody can know of the others."""
+        return Reference.made_of(list(self._known.values()))
+
+    @cached_property
+    def whole_reference(self) -> Reference:
+        """Ways over what was recorded, the held-out trips among it."""
         return Reference.made_of(self.ways)
 
 
