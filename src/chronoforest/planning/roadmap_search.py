@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,7 +13,9 @@ from chronoforest.planning.assembly import Bridge, make_plan
 from chronoforest.planning.closed_loop import ClosedLoop
 from chronoforest.planning.limits import within
 from chronoforest.planning.preparation import Prepared
+from chronoforest.planning.proposed import ProposedWay
 from chronoforest.planning.result import PlanResult
+from chronoforest.roadmap.hops import AGAINST
 from chronoforest.roadmap.verify import Verdict, cut
 from chronoforest.roadmap.ways import Way, Ways, join
 from chronoforest.routing.certificates import width
@@ -44,27 +45,11 @@ HOPE = 0.96
 
 DEARER = 1.5
 """What a refuted hop costs then, in times of what it cost: how much of a detour the doubt is worth. It gets
-dearer once, however often it is refuted."""
+dearer once, however often it is refuted. On a lane it costs what one does that nobody drove."""
 
 MOST_REFUTED = 3
 """A leg whose ways were refuted so often stays as it was first proposed: where the denoiser realises nothing,
 its verdicts speak against the denoiser, and a detour is no better than the way itself."""
-
-
-@dataclass(frozen=True, eq=False)
-class ProposedWay:
-    """A leg's way: bridge: shortened; steps: expected along it; pieces: what is left to verify of it;
-    segments: what was realised."""
-
-    bridge: Bridge
-    steps: float
-    pieces: tuple[FloatArray, ...]
-    segments: tuple[FloatArray, ...] = ()
-
-    @property
-    def is_verified(self) -> bool:
-        """Whether somebody moves like that all along."""
-        return not self.pieces
 
 
 class RoadmapSearch:
@@ -192,20 +177,18 @@ class RoadmapSearch:
             self.route = self._propose(self.route)
 
     def _take_in(self, leg: Pair, verdicts: Sequence[Verdict]) -> None:
-        way = self.found[leg]
-        left = [p for p, verdict in zip(way.pieces, verdicts, strict=True) if not verdict.is_verified]
-        segments = [verdict.segment for verdict in verdicts if verdict.segment is not None]
-        self.found[leg] = replace(way, pieces=tuple(left), segments=(*way.segments, *segments))
-        if left:
+        self.found[leg] = self.found[leg].judged(verdicts)
+        if not self.found[leg].is_verified:
             self.num_tries[leg] += 1
 
     def _refute(self, *legs: Pair) -> None:
         """Nobody moves like that: hops along the pieces get dearer, for all legs of the problem."""
         room = 2.0 * self.prepared.params.assembly.keep_margin
-        refuted = [piece for leg in legs for piece in self.found[leg].pieces]
-        hops = np.concatenate([self.joined.hops_along(piece, room) for piece in refuted])
+        refuted = [part for leg in legs for part in self.found[leg].doubts]
+        hops = np.concatenate([self.joined.hops_along(part, room) for part in refuted])
         news = np.setdiff1d(hops, self.dear)
-        self.joined, self.dear = self.joined.dearer(news, DEARER), np.union1d(self.dear, news)
+        factor = AGAINST if self.prepared.roadmap.has_lanes else DEARER
+        self.joined, self.dear = self.joined.dearer(news, factor), np.union1d(self.dear, news)
         for leg in legs:
             self.num_tries[leg] = 0
             self.num_refuted[leg] += 1

@@ -25,6 +25,10 @@ DETOUR = 1.5
 """A segment that takes more than this many times the length of a piece went another way."""
 
 
+ONWARD = 25.0
+"""Degrees that a way may differ from a street which it goes along."""
+
+
 @dataclass(frozen=True)
 class VerifyParams:
     """How the denoiser is asked about a piece of a way.
@@ -32,8 +36,9 @@ class VerifyParams:
     num_samples: segments asked for a piece; guidance: scale of the guidance toward the piece's end, world
     units; piece_share: longest piece, as a share of what segments reach; meeting_steps: a segment arrives
     when it passes within so many steps of the piece's end by the distance; slip: world units that it may
-    stray farther outside the support than its start; both_ways: every other segment is one that arrives at the
-    piece's end, and is followed back to its start.
+    stray farther outside the support than its start; both_ways: whether every other segment is one that
+    arrives at the piece's end and is followed back to its start; aside: world units to the left and to the
+    right of the piece's ends where segments begin, too.
     """
 
     num_samples: int = 6
@@ -42,6 +47,7 @@ class VerifyParams:
     meeting_steps: float = 6.0
     slip: float = 0.05
     both_ways: bool = False
+    aside: float = 0.0
 
     def __post_init__(self) -> None:
         if self.num_samples < 1:
@@ -60,22 +66,30 @@ def usual_params(ground: Ground) -> VerifyParams:
 
     On a lane guidance in a straight line leaves it at the next bend, so nobody is guided, pieces are shorter,
     and recordings stray a little outside the support. A turn that few of those take who come along is the one
-    that many of those took who are behind it, so segments are asked for from both ends.
+    that many of those took who are behind it, so segments are asked for from both ends. And where two lanes
+    lie side by side, a way between them is taken by those on its right side.
     """
     if not ground.density.is_one_way:
         return VerifyParams()
     return VerifyParams(
-        guidance=0.0, piece_share=0.25, meeting_steps=1.0, slip=10.0 * ground.edge, both_ways=True
+        guidance=0.0,
+        piece_share=0.25,
+        meeting_steps=1.0,
+        slip=10.0 * ground.edge,
+        both_ways=True,
+        aside=6.0 * ground.edge,
     )
 
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
     """What the denoiser says of a piece: the shortest segment [t, d] that arrives, from the piece's start to
-    its end, None if none does; and the share of segments that arrive."""
+    its end, None if none does; the share of segments that arrive; and, on lanes, the part [k, d] of a piece
+    that is not verified to which neither those who leave nor those who arrive keep."""
 
     segment: FloatArray | None
     share: float
+    doubtful: FloatArray | None = None
 
     @property
     def is_verified(self) -> bool:
@@ -150,11 +164,31 @@ def verify(
     each = [piece for piece in pieces for _ in range(count)]
     asked = [piece[::-1] if back else piece for piece, back in zip(each, is_back, strict=True)]
     starts, ends = (np.stack([piece[row] for piece in asked]) for row in (0, -1))
-    segments = sampler(Query(starts, ends, is_back, np.full(len(asked), params.guidance)), rng)
+    begun = starts + params.aside * _beside(asked, np.arange(len(asked)) % count // 2)
+    segments = sampler(Query(begun, ends, is_back, np.full(len(asked), params.guidance)), rng)
     is_sound = _is_sound(segments, is_back, sampler.stride * ground.step_length, ground, params.slip)
     arrival = _arrivals(segments, is_sound, ends, ground, params.meeting_steps)
     found = [_arrived(*one) for one in zip(segments, arrival, is_back, asked, strict=True)]
-    return [_verdict(found[first : first + count]) for first in range(0, len(asked), count)]
+    verdicts = []
+    for number, piece in enumerate(pieces):
+        own = slice(number * count, (number + 1) * count)
+        verdict = _verdict(found[own])
+        if params.both_ways and not verdict.is_verified:
+            kept = _kept_to(piece, segments[own], is_sound[own], params.slip)
+            verdict = replace(verdict, doubtful=doubtful(piece, kept[~is_back[own]], kept[is_back[own]]))
+        verdicts.append(verdict)
+    return verdicts
+
+
+def _beside(pieces: Sequence[FloatArray], turn: IntArray) -> FloatArray:
+    """[n, d] sideways moves at the start of pieces, of a unit at most: none, to one side and to the other in
+    turn [n]; only the plane has sides."""
+    moves = np.stack([piece[min(len(piece) - 1, 2)] - piece[0] for piece in pieces])
+    if moves.shape[1] != 2:
+        return np.zeros_like(moves)
+    left = np.stack([-moves[:, 1], moves[:, 0]], axis=1)
+    side = np.array([0.0, 1.0, -1.0])[turn % 3]
+    return np.asarray(side[:, None] * left / (np.linalg.norm(left, axis=1, keepdims=True) + 1e-9))
 
 
 def _arrivals(
@@ -180,11 +214,38 @@ def _arrivals(
 
 
 def _passing(segments: FloatArray, ends: FloatArray) -> FloatArray:
-    """[n, frames − 1] how near each straight part of the segments [n, frames, d] comes to the end [n, d]."""
-    starts, moves = segments[:, :-1], np.diff(segments, axis=1)
-    ahead = ((ends[:, None] - starts) * moves).sum(axis=-1) / np.maximum((moves**2).sum(axis=-1), 1e-12)
+    """[..., frames − 1] how near the straight parts of segments [..., frames, d] come to ends [..., d]."""
+    starts, moves = segments[..., :-1, :], np.diff(segments, axis=-2)
+    ahead = ((ends[..., None, :] - starts) * moves).sum(axis=-1)
+    ahead = ahead / np.maximum((moves**2).sum(axis=-1), 1e-12)
     nearest = starts + np.clip(ahead, 0.0, 1.0)[..., None] * moves
-    return np.linalg.norm(nearest - ends[:, None], axis=-1)
+    return np.linalg.norm(nearest - ends[..., None, :], axis=-1)
+
+
+def _kept_to(piece: FloatArray, segments: FloatArray, is_sound: BoolArray, room: float) -> BoolArray:
+    """[n, k]: the sound part of each segment [n, frames, d] passes a point of a piece [k, d] within room."""
+    gap = _passing(segments[:, None], piece[None])
+    return np.asarray(((gap <= room) & is_sound[:, None, 1:]).any(axis=-1))
+
+
+def doubtful(piece: FloatArray, leaving: BoolArray, arriving: BoolArray) -> FloatArray:
+    """[m, d] the part of a piece [k, d] between where the last of those who leave departs from it and where
+    the first of those who arrive joins it; each [n, k], the points that they keep to.
+
+    Of a piece that turns, what goes the way of its beginning or of its end is left out where something is
+    left then: on the streets that a turn connects people do move.
+    """
+    last = int(np.logical_and.accumulate(leaving.any(axis=0)).sum()) - 1
+    first = len(piece) - int(np.logical_and.accumulate(arriving.any(axis=0)[::-1]).sum())
+    low, high = sorted((max(last, 0), min(first, len(piece) - 1)))
+    tangent = np.gradient(piece, axis=0)
+    tangent /= np.linalg.norm(tangent, axis=1, keepdims=True) + 1e-9
+    is_onward = (tangent @ tangent[[0, -1]].T >= np.cos(np.radians(ONWARD))).any(axis=1)
+    within = np.arange(max(low - 1, 0), min(high + 2, len(piece)))
+    turning = within[~is_onward[within]]
+    if len(turning) > 1:
+        within = np.arange(turning[0], turning[-1] + 1)
+    return piece[within]
 
 
 def _is_sound(
@@ -208,7 +269,7 @@ def _arrived(segment: FloatArray, arrival: int, is_back: bool, piece: FloatArray
     order of travel; None if it does not arrive or went another way."""
     if arrival < 0:
         return None
-    whole = np.concatenate([segment[: arrival + 1], piece[-1:]])
+    whole = np.concatenate([piece[:1], segment[1 : arrival + 1], piece[-1:]])
     if path_length(whole) > DETOUR * path_length(piece):
         return None
     return whole[::-1] if is_back else whole
