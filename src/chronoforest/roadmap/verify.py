@@ -175,7 +175,8 @@ def verify(
         verdict = _verdict(found[own])
         if params.both_ways and not verdict.is_verified:
             kept = _kept_to(piece, segments[own], is_sound[own], params.slip)
-            verdict = replace(verdict, doubtful=doubtful(piece, kept[~is_back[own]], kept[is_back[own]]))
+            leaving, arriving = kept[~is_back[own]], kept[is_back[own]]
+            verdict = replace(verdict, doubtful=doubtful(piece, leaving, arriving, params.slip))
         verdicts.append(verdict)
     return verdicts
 
@@ -228,12 +229,12 @@ def _kept_to(piece: FloatArray, segments: FloatArray, is_sound: BoolArray, room:
     return np.asarray(((gap <= room) & is_sound[:, None, 1:]).any(axis=-1))
 
 
-def doubtful(piece: FloatArray, leaving: BoolArray, arriving: BoolArray) -> FloatArray:
+def doubtful(piece: FloatArray, leaving: BoolArray, arriving: BoolArray, room: float) -> FloatArray:
     """[m, d] the part of a piece [k, d] between where the last of those who leave departs from it and where
     the first of those who arrive joins it; each [n, k], the points that they keep to.
 
-    Of a piece that turns, what goes the way of its beginning or of its end is left out where something is
-    left then: on the streets that a turn connects people do move.
+    Of a piece that turns there, or within `room` units of it, it is the turn alone: on the streets that it
+    connects people do move.
     """
     last = int(np.logical_and.accumulate(leaving.any(axis=0)).sum()) - 1
     first = len(piece) - int(np.logical_and.accumulate(arriving.any(axis=0)[::-1]).sum())
@@ -241,11 +242,11 @@ def doubtful(piece: FloatArray, leaving: BoolArray, arriving: BoolArray) -> Floa
     tangent = np.gradient(piece, axis=0)
     tangent /= np.linalg.norm(tangent, axis=1, keepdims=True) + 1e-9
     is_onward = (tangent @ tangent[[0, -1]].T >= np.cos(np.radians(ONWARD))).any(axis=1)
-    within = np.arange(max(low - 1, 0), min(high + 2, len(piece)))
-    turning = within[~is_onward[within]]
+    around = int(np.ceil(room * (len(piece) - 1) / path_length(piece)))
+    turning = [k for k in range(max(low - around, 0), min(high + around + 1, len(piece))) if not is_onward[k]]
     if len(turning) > 1:
-        within = np.arange(turning[0], turning[-1] + 1)
-    return piece[within]
+        return piece[turning[0] : turning[-1] + 1]
+    return piece[max(low - 1, 0) : high + 2]
 
 
 def _is_sound(
