@@ -103,7 +103,7 @@ def _checker(planner: PresetPlanner) -> Checker:
 def num_refuted(checker: Checker, pieces: Sequence[FloatArray], rng: np.random.Generator) -> int:
     """Pieces that no segment realises in as many tries as a plan makes."""
     left = list(pieces)
-    for num_samples in VARIANTS["verified"].piece_samples:
+    for num_samples in checker.tries(VARIANTS["verified"].piece_samples):
         verdicts = checker(left, num_samples, rng)
         left = [piece for piece, verdict in zip(left, verdicts, strict=True) if not verdict.is_verified]
     return len(left)

@@ -164,7 +164,7 @@ class RoadmapSearch:
 
     def _verify(self, legs: tuple[Pair, ...]) -> None:
         """One batch about all pieces of some legs; refuted ones get dearer and the route is solved anew."""
-        counts = self.prepared.variant.piece_samples
+        counts = self.prepared.checker.tries(self.prepared.variant.piece_samples)
         num_samples = counts[min(self.num_tries[leg] for leg in legs)]
         pieces = [piece for leg in legs for piece in self.found[leg].pieces]
         verdicts = iter(self.prepared.checker(pieces, num_samples, self.rng))

@@ -116,6 +116,11 @@ class Checker:
         least = SHORTEST * params.meeting_steps * ground.step_length
         return cls(quick, ground, max(reach, least), params)
 
+    def tries(self, counts: Sequence[int]) -> tuple[int, ...]:
+        """Segments to ask for in the first try, the second and so on: where half of them come from the other
+        end, one more try makes up for that."""
+        return (*counts, 2 * counts[-1]) if self.params.both_ways else tuple(counts)
+
     def __call__(
         self, pieces: Sequence[FloatArray], num_samples: int, rng: np.random.Generator
     ) -> list[Verdict]:
@@ -236,12 +241,13 @@ def doubtful(piece: FloatArray, leaving: BoolArray, arriving: BoolArray, room: f
     Of a piece that turns there, or within `room` units of it, it is the turn alone: on the streets that it
     connects people do move.
     """
-    last = int(np.logical_and.accumulate(leaving.any(axis=0)).sum()) - 1
-    first = len(piece) - int(np.logical_and.accumulate(arriving.any(axis=0)[::-1]).sum())
+    kept, kept_back = leaving.any(axis=0), np.flip(arriving.any(axis=0))
+    last = int(np.logical_and.accumulate(kept).sum()) - 1
+    first = len(piece) - int(np.logical_and.accumulate(kept_back).sum())
     low, high = sorted((max(last, 0), min(first, len(piece) - 1)))
     tangent = np.gradient(piece, axis=0)
     tangent /= np.linalg.norm(tangent, axis=1, keepdims=True) + 1e-9
-    is_onward = (tangent @ tangent[[0, -1]].T >= np.cos(np.radians(ONWARD))).any(axis=1)
+    is_onward = np.max(tangent @ tangent[[0, -1]].T, axis=1) >= np.cos(np.radians(ONWARD))
     around = int(np.ceil(room * (len(piece) - 1) / path_length(piece)))
     turning = [k for k in range(max(low - around, 0), min(high + around + 1, len(piece))) if not is_onward[k]]
     if len(turning) > 1:
