@@ -6,7 +6,7 @@ from fakes import BLOCK, SPEED, SquareDensity, StraightSampler
 from road_cases import grid_density, ground
 
 from chronoforest.errors import InvalidParameter
-from chronoforest.roadmap.verify import VerifyParams, cut, usual_reach, verify
+from chronoforest.roadmap.verify import Checker, VerifyParams, cut, doubtful, usual_reach, verify
 from chronoforest.types import path_length
 
 PARAMS = VerifyParams()
@@ -141,3 +141,58 @@ def test_those_who_came_against_the_traffic_verify_nothing():
     known, rng = ground(density), np.random.default_rng(0)
     verdicts = verify([eastward, eastward[::-1]], ArrivingSampler(), known, params, rng)
     assert [verdict.is_verified for verdict in verdicts] == [True, False]
+
+
+CORNER = np.concatenate([[[x, 0.0] for x in range(11)], [[10.0, y] for y in range(1, 11)]])
+
+
+def keeping(*rows):
+    """Which points of the corner somebody keeps to."""
+    kept = np.zeros((1, len(CORNER)), dtype=bool)
+    kept[0, list(rows)] = True
+    return kept
+
+
+def test_where_neither_side_keeps_to_a_straight_piece_is_in_doubt():
+    straight, leaving, arriving = CORNER[:11], keeping(0, 1, 2, 3)[:, :11], keeping(7, 8, 9, 10)[:, :11]
+    part = doubtful(straight, leaving, arriving, room=0.5)
+    assert part[:, 0].tolist() == [2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]
+
+
+def test_what_others_keep_to_after_they_left_the_piece_does_not_count():
+    part = doubtful(CORNER[:11], keeping(0, 1, 2, 8, 9, 10)[:, :11], keeping(10)[:, :11], room=0.5)
+    assert part[[0, -1], 0].tolist() == [1.0, 10.0]
+
+
+def test_of_a_piece_that_turns_the_turn_is_in_doubt_and_not_the_streets():
+    rounded = np.array([[0, 0], [4, 0], [8, 0], [9, 0.3], [9.7, 1], [10, 2], [10, 6], [10, 10]], dtype=float)
+    leaving, arriving = np.arange(8)[None] < 3, np.arange(8)[None] > 5
+    part = doubtful(rounded, leaving, arriving, room=1.0)
+    assert part.tolist() == rounded[3:5].tolist()
+
+
+def test_where_segments_come_from_both_ends_there_is_one_more_try():
+    open_ways, lanes = (
+        Checker(StraightSampler(), ground(), 4.0, VerifyParams(both_ways=both)) for both in (False, True)
+    )
+    assert open_ways.tries((6, 12)) == (6, 12)
+    assert lanes.tries((6, 12)) == (6, 12, 24)
+
+
+class LeftLaneSampler(StraightSampler):
+    """Only those who begin left of the middle get anywhere."""
+
+    def __call__(self, query, rng):
+        segments = super().__call__(query, rng)
+        is_right = query.boundary[:, 1] < 3.5
+        segments[is_right] = query.boundary[is_right, None]
+        return segments
+
+
+@pytest.mark.parametrize(("aside", "is_verified"), [(0.0, False), (1.0, True)])
+def test_segments_begin_beside_the_piece_too(aside, is_verified):
+    piece, rng = np.array([[2.0, 3.0], [6.0, 3.0]]), np.random.default_rng(0)
+    params = VerifyParams(both_ways=True, aside=aside)
+    (verdict,) = verify([piece], LeftLaneSampler(), ground(), params, rng)
+    assert verdict.is_verified == is_verified
+    assert (verdict.doubtful is None) == is_verified
