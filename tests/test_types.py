@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chronoforest.errors import InvalidParameter, InvalidProblem
-from chronoforest.types import Calibration, JointRoute, Pair, Problem, path_length
+from chronoforest.types import Calibration, JointRoute, Pair, Problem, SharedNoise, path_length
 
 quick = settings(deadline=None, derandomize=True, max_examples=50)
 sizes = st.tuples(st.integers(1, 4), st.integers(0, 5))
@@ -143,3 +143,17 @@ def test_an_impossible_calibration_is_refused(broken):
 def test_no_waypoints_may_be_said_in_three_ways():
     for waypoints in ((), [], None):
         assert Problem([[0.0, 0.0]], [[9.0, 9.0]], waypoints).num_waypoints == 0
+
+
+def test_shared_noise_is_what_each_generator_draws_alone():
+    shared = SharedNoise([(np.random.default_rng(1), 2), (np.random.default_rng(2), 3)])
+    normal, flat, wide = (
+        shared.standard_normal((5, 4)),
+        shared.uniform(0.0, 9.0, 5),
+        shared.uniform(0.0, 9.0, (5, 2)),
+    )
+    for seed, rows in ((1, slice(0, 2)), (2, slice(2, 5))):
+        rng = np.random.default_rng(seed)
+        np.testing.assert_array_equal(normal[rows], rng.standard_normal((rows.stop - rows.start, 4)))
+        np.testing.assert_array_equal(flat[rows], rng.uniform(0.0, 9.0, rows.stop - rows.start))
+        np.testing.assert_array_equal(wide[rows], rng.uniform(0.0, 9.0, (rows.stop - rows.start, 2)))

@@ -52,6 +52,8 @@ MISTAKES = {
     "no problem": ["plan", "--preset", "ant-giant"],
     "an ending": [*PLAN, "--out", "plan.kml"],
     "a problem in no file": ["plan", "--preset", "ant-giant", "--problem", "nowhere.json"],
+    "problems in no file": ["plan", "--preset", "ant-giant", "--problems", "nowhere.jsonl"],
+    "problems and a start": [*PLAN, "--problems", "nowhere.jsonl"],
     "a task": ["run", "--preset", "ant-giant", "--task", "6"],
     "the demo's weights": ["demo", "--weights", "nowhere"],
     "a viewer's preset": ["view", "--preset", "moon"],

@@ -211,3 +211,12 @@ def test_a_backup_of_several_steps_counts_and_reaches_as_many_times_farther():
     single, several = (make_distance(backup=k, reach=100.0 * k).net for k in (1, 4))
     torch.testing.assert_close(several.to_steps(norms), 4 * single.to_steps(norms))
     assert several.to_steps(norms)[1] == pytest.approx(400.0, rel=1e-3)
+
+
+@either
+def test_the_code_of_a_place_does_not_depend_on_its_company(is_directed):
+    distance, many = make_distance(is_directed=is_directed), places(100)
+    codes = distance.encode(many)
+    for count in (1, 2, 3, 7, 50):
+        np.testing.assert_allclose(distance.encode(many[:count]), codes[:count], rtol=1e-6, atol=1e-6)
+    assert len(distance.encode(many[:0])) == 0

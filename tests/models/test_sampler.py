@@ -6,7 +6,7 @@ from tiny import DENOISER, SCALING, WINDOW, make_denoiser, make_distance
 from chronoforest.errors import InvalidParameter
 from chronoforest.models import schedule
 from chronoforest.models.sampler import SamplerParams, SegmentSampler, Student
-from chronoforest.types import Query
+from chronoforest.types import Query, SharedNoise
 
 PARAMS = SamplerParams(num_steps=6)
 
@@ -258,3 +258,14 @@ def test_other_parameters_leave_the_rest_as_it_was():
     assert (sampler.params.guidance.spread, sampler.params.randomness) == ("sparse", 0.1)
     assert sampler.in_steps(3).params == SamplerParams(3, 0.1, 1, 0, sampler.params.guidance)
     assert sampler.in_steps(99).params.num_steps == PARAMS.num_steps
+
+
+@pytest.mark.parametrize("randomness", [0.0, 0.5])
+def test_rows_of_several_askers_get_the_segments_they_would_get_alone(randomness):
+    sampler = make_sampler(SamplerParams(num_steps=6, randomness=randomness), make_distance())
+    asked = query(12)
+    noise = SharedNoise([(np.random.default_rng(seed), count) for seed, count in ((1, 2), (2, 9), (3, 1))])
+    together = sampler(asked, noise)
+    for seed, rows in ((1, slice(0, 2)), (2, slice(2, 11)), (3, slice(11, 12))):
+        part = Query(*(getattr(asked, name)[rows] for name in asked.__dataclass_fields__))
+        np.testing.assert_allclose(together[rows], sampled(sampler, part, seed), atol=1e-4)

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from chronoforest.errors import InvalidProblem
-from chronoforest.planning.problem_files import load_points, load_problem
+from chronoforest.planning.problem_files import load_points, load_problem, load_problems
 
 
 def written(tmp_path, text, name="problem.json"):
@@ -72,3 +72,63 @@ def test_no_file_is_said_so(tmp_path):
         load_points("nowhere.csv")
     with pytest.raises(InvalidProblem, match=r"nowhere\.json: no such file"):
         load_problem("nowhere.json")
+
+
+ONE = '{"starts": [[0, 0]], "goals": [[5, 6]]}'
+SECOND = (
+    '{"name": "b-2", "seed": 7, "starts": [[0, 0], [1, 1]], "goals": [[5, 6], [7, 8]], "waypoints": [[2, 2]]}'
+)
+TABLE = """name,start_x,start_y,goal_x,goal_y,waypoints,seed,note
+,0,0,5,6,,,x
+b-2, 0, 0, 7, 8, "2,2 3,3", 7,
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [(f"[{ONE}, {SECOND}]", "p.json"), (f"{ONE}\n\n{SECOND}\n", "p.jsonl"), (TABLE, "P.CSV")],
+)
+def test_many_problems_are_read(text, name, tmp_path):
+    first, second = load_problems(written(tmp_path, text, name))
+    assert (first.name, first.seed, first.problem.num_waypoints) == ("000001", None, 0)
+    assert first.problem.goals.tolist() == [[5.0, 6.0]]
+    assert (second.name, second.seed) == ("b-2", 7)
+    assert second.problem.waypoints[0].tolist() == [2.0, 2.0]
+    assert second.problem.goals[-1].tolist() == [7.0, 8.0]
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "sentence"),
+    [
+        (ONE, "p.json", "must be a list such as"),
+        ("[]", "p.json", "it has no problems"),
+        ("", "p.jsonl", "it has no problems"),
+        ("start_x,start_y,goal_x,goal_y\n", "p.csv", "it has no problems"),
+        (f"[{ONE}, 3]", "p.json", "problem 2: it must be an object"),
+        (f"{ONE}\n\n{{\n", "p.jsonl", "line 3: Expecting"),
+        (f'{ONE}\n{{"starts": [[0, 0]]}}\n', "p.jsonl", "line 2: it lacks ['goals']"),
+        ("start_x,start_y,goal_x\n1,2,3\n", "p.csv", "lacks ['goal_y']; a table of problems has the columns"),
+        ("start_x,start_y,goal_x,goal_y\n1,2,3,4\n1,2,x,4\n", "p.csv", "line 3: could not convert"),
+        ("start_x,start_y,goal_x,goal_y\n1,2,3\n", "p.csv", "line 2: nothing stands under ['goal_y']"),
+        ("start_x,start_y,goal_x,goal_y\n1,2,1,2\n", "p.csv", "line 2: S1 and G1 are both at (1, 2)"),
+        ("start_x,start_y,goal_x,goal_y,seed\n1,2,3,4,x\n", "p.csv", "line 2: invalid literal"),
+        ("start_x,start_y,goal_x,goal_y,seed\n1,2,3,4,-1\n", "p.csv", "line 2: seed must be a whole number"),
+        (
+            "start_x,start_y,goal_x,goal_y,waypoints\n1,2,3,4,5\n",
+            "p.csv",
+            "line 2: waypoints must have",
+        ),
+        ("start_x,start_y,goal_x,goal_y\n1,2,nan,4\n", "p.csv", "line 2: "),
+        (f'[{ONE}, {ONE[:-1]}, "name": "../x"}}]', "p.json", "problem 2: '../x' is no name for a plan"),
+        (f'[{ONE[:-1]}, "name": "Config"}}]', "p.json", "problem 1: 'Config' is no name"),
+        (f'[{ONE[:-1]}, "name": 3}}]', "p.json", "problem 1: 3 is no name"),
+        (f"[{SECOND}, {ONE}, {SECOND.replace('b-2', 'B-2')}]", "p.json", "problem 1 and problem 3 are both"),
+        (ONE, "p.txt", "problems are read from files that end in .json, .jsonl, .csv"),
+    ],
+)
+def test_a_file_of_problems_that_is_none_says_where_and_why(text, name, sentence, tmp_path):
+    with pytest.raises(InvalidProblem) as error:
+        load_problems(written(tmp_path, text, name))
+    assert sentence in str(error.value)
+    assert name in str(error.value)
+    assert "\n" not in str(error.value)

@@ -8,7 +8,8 @@ import pytest
 from fakes import BLOCK, SIDE, FakeModels, SquareDensity, StraightSampler, make_planner, scattered_problem
 
 from chronoforest.planning.planner import MaxRounds, Planner
-from chronoforest.planning.roadmap_search import DEARER, HOPE, MOST_REFUTED, RoadmapSearch, _padded
+from chronoforest.planning.proposed import padded as pad
+from chronoforest.planning.roadmap_search import DEARER, HOPE, MOST_REFUTED, RoadmapSearch
 from chronoforest.planning.variants import VARIANTS, PlannerParams
 from chronoforest.types import JointRoute, Pair, Problem, WorldParams
 
@@ -228,7 +229,7 @@ def test_a_plan_states_costs_and_proves_nothing():
 
 def test_segments_of_different_lengths_stay_at_their_end_in_a_picture():
     short, long = np.arange(4.0).reshape(2, 2), np.arange(8.0).reshape(4, 2)
-    padded = _padded([short, long])
+    padded = pad([short, long])
     np.testing.assert_array_equal(padded[0], [[0.0, 1.0], [2.0, 3.0], [2.0, 3.0], [2.0, 3.0]])
     np.testing.assert_array_equal(padded[1], long)
 
@@ -236,12 +237,11 @@ def test_segments_of_different_lengths_stay_at_their_end_in_a_picture():
 def test_a_round_asks_as_often_as_its_least_tried_leg_needs():
     planner = make_planner()
     search = begun(planner, scattered_problem(1, 1))
-    planner.models.sampler.queries.clear()
     first, second = search.route.legs
     search.num_tries[first] = 1
     num_pieces = sum(len(search.found[leg].pieces) for leg in (first, second))
-    search._verify((first, second))
-    assert len(planner.models.sampler.queries[0]) == SAMPLES[0] * num_pieces
+    questions = search.questions(MaxRounds(9))
+    assert (len(questions.pieces), questions.num_samples) == (num_pieces, SAMPLES[0])
 
 
 def test_after_a_refusal_only_verified_ways_are_kept():

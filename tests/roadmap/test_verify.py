@@ -2,14 +2,26 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from fakes import BLOCK, SPEED, SquareDensity, StraightSampler
+from fakes import BLOCK, SPEED, EuclideanDistance, SquareDensity, StraightSampler
 from road_cases import grid_density, ground
 
 from chronoforest.errors import InvalidParameter
-from chronoforest.roadmap.verify import Checker, VerifyParams, cut, doubtful, usual_reach, verify
+from chronoforest.roadmap import verify as verification
+from chronoforest.roadmap.arrivals import arrivals
+from chronoforest.roadmap.doubts import doubtful
+from chronoforest.roadmap.verify import (
+    Checker,
+    Questions,
+    VerifyParams,
+    cut,
+    in_batches,
+    usual_reach,
+    verify,
+)
 from chronoforest.types import path_length
 
 PARAMS = VerifyParams()
+NUM_SAMPLES = 6
 
 
 class WeavingSampler(StraightSampler):
@@ -22,9 +34,13 @@ class WeavingSampler(StraightSampler):
         return segments
 
 
+def asked(pieces, num_samples=NUM_SAMPLES, seed=0):
+    return Questions(pieces, num_samples, np.random.default_rng(seed))
+
+
 def judge(pieces, density=None, sampler=None):
     known = ground(density or SquareDensity(BLOCK))
-    return verify(pieces, sampler or StraightSampler(), known, PARAMS, np.random.default_rng(0))
+    return verify([asked(pieces)], sampler or StraightSampler(), known, PARAMS)
 
 
 def test_pieces_are_equally_long_and_make_up_the_path():
@@ -48,7 +64,7 @@ def test_all_pieces_are_asked_in_one_batch():
     pieces = cut(np.array([[2.0, 3.0], [17.0, 3.0]]), 4.0)
     verdicts = judge(pieces, sampler=sampler)
     assert len(sampler.queries) == 1
-    assert len(sampler.queries[0]) == len(pieces) * PARAMS.num_samples
+    assert len(sampler.queries[0]) == len(pieces) * NUM_SAMPLES
     assert all(verdict.is_verified and verdict.share == 1.0 for verdict in verdicts)
     for piece, verdict in zip(pieces, verdicts, strict=True):
         np.testing.assert_allclose(verdict.segment[[0, -1]], piece[[0, -1]])
@@ -98,9 +114,7 @@ def test_reach_is_how_far_segments_get():
     assert usual_reach(StraightSampler(), places, np.random.default_rng(0)) == pytest.approx(4.8)
 
 
-@pytest.mark.parametrize(
-    "wrong", [{"num_samples": 0}, {"piece_share": 0.0}, {"guidance": -1.0}, {"meeting_steps": 0.0}]
-)
+@pytest.mark.parametrize("wrong", [{"piece_share": 0.0}, {"guidance": -1.0}, {"meeting_steps": 0.0}])
 def test_wrong_values_are_refused(wrong):
     with pytest.raises(InvalidParameter):
         VerifyParams(**wrong)
@@ -110,7 +124,7 @@ def test_wrong_values_are_refused(wrong):
 def test_the_meeting_radius_is_in_steps(gap, is_verified):
     params = VerifyParams(meeting_steps=1.0)
     piece = np.array([[2.0, 3.0], [2.0 + StraightSampler().longest + gap, 3.0]])
-    (verdict,) = verify([piece], StraightSampler(), ground(), params, np.random.default_rng(0))
+    (verdict,) = verify([asked([piece])], StraightSampler(), ground(), params)
     assert verdict.is_verified == is_verified
 
 
@@ -126,7 +140,7 @@ class ArrivingSampler(StraightSampler):
 @pytest.mark.parametrize("both_ways", [True, False])
 def test_what_few_set_out_for_is_verified_by_those_who_came_from_there(both_ways):
     params, piece = VerifyParams(both_ways=both_ways), np.array([[2.0, 3.0], [6.0, 3.0]])
-    (verdict,) = verify([piece], ArrivingSampler(), ground(), params, np.random.default_rng(0))
+    (verdict,) = verify([asked([piece])], ArrivingSampler(), ground(), params)
     assert verdict.is_verified == both_ways
     assert verdict.share == (0.5 if both_ways else 0.0)
     if both_ways:
@@ -138,8 +152,7 @@ def test_those_who_came_against_the_traffic_verify_nothing():
     headings[0] = True
     density = grid_density(np.ones((80, 40), dtype=bool), headings=headings)
     eastward, params = np.array([[4.0, 5.0], [8.0, 5.0]]), VerifyParams(both_ways=True)
-    known, rng = ground(density), np.random.default_rng(0)
-    verdicts = verify([eastward, eastward[::-1]], ArrivingSampler(), known, params, rng)
+    verdicts = verify([asked([eastward, eastward[::-1]])], ArrivingSampler(), ground(density), params)
     assert [verdict.is_verified for verdict in verdicts] == [True, False]
 
 
@@ -191,8 +204,67 @@ class LeftLaneSampler(StraightSampler):
 
 @pytest.mark.parametrize(("aside", "is_verified"), [(0.0, False), (1.0, True)])
 def test_segments_begin_beside_the_piece_too(aside, is_verified):
-    piece, rng = np.array([[2.0, 3.0], [6.0, 3.0]]), np.random.default_rng(0)
+    piece = np.array([[2.0, 3.0], [6.0, 3.0]])
     params = VerifyParams(both_ways=True, aside=aside)
-    (verdict,) = verify([piece], LeftLaneSampler(), ground(), params, rng)
+    (verdict,) = verify([asked([piece])], LeftLaneSampler(), ground(), params)
     assert verdict.is_verified == is_verified
     assert (verdict.doubtful is None) == is_verified
+
+
+class NoisySampler(StraightSampler):
+    """Segments end wherever the noise leads."""
+
+    def __call__(self, query, rng):
+        segments = super().__call__(query, rng)
+        return segments + np.cumsum(0.12 * rng.standard_normal(segments.shape), axis=1)
+
+
+def across(height):
+    return cut(np.array([[2.0, height], [17.0, height]]), 4.0)
+
+
+@pytest.mark.parametrize("most_rows", [1, 30, 1000])
+def test_askers_that_share_batches_get_the_verdicts_they_would_get_alone(most_rows, monkeypatch):
+    monkeypatch.setattr(verification, "MOST_ROWS", most_rows)
+    checker = Checker(NoisySampler(), ground(), 4.0, VerifyParams(slip=9.0))
+    sizes = [(across(3.0), 6, 1), ([], 6, 2), (across(4.0)[:1], 1, 3), (across(16.0), 12, 4)]
+    together = checker.together([asked(*one) for one in sizes])
+    assert [len(verdicts) for verdicts in together] == [len(pieces) for pieces, _, _ in sizes]
+    for (pieces, count, seed), verdicts in zip(sizes, together, strict=True):
+        alone = checker(pieces, count, np.random.default_rng(seed))
+        assert [one.share for one in alone] == [one.share for one in verdicts]
+        for one, other in zip(alone, verdicts, strict=True):
+            np.testing.assert_array_equal(one.segment, other.segment)
+    assert len({verdict.share for verdicts in together for verdict in verdicts}) > 1
+
+
+def test_batches_have_at_most_so_many_rows():
+    askers = [asked(across(3.0), count) for count in (1, 2, 9, 1, 1, 1)]
+    assert [[one.num_samples for one in batch] for batch in in_batches(askers, 12)] == [
+        [1, 2],
+        [9],
+        [1, 1, 1],
+    ]
+
+
+def test_no_segment_at_all_is_refused():
+    with pytest.raises(InvalidParameter, match="num_samples must be at least 1, got 0"):
+        asked(across(3.0), 0)
+
+
+class SlowDistance(EuclideanDistance):
+    """Everything takes twice as long as it looks."""
+
+    def between(self, source, target):
+        return 2.0 * super().between(source, target)
+
+
+@pytest.mark.parametrize("radius", [1.0, 4.0, 12.0, 60.0])
+def test_a_segment_arrives_with_its_first_frame_that_is_near_enough(radius):
+    """Also where many frames before it look near but are not, by the distance."""
+    along = 2.0 + SPEED * np.arange(101)
+    segments = np.stack([along, np.full(101, 3.0)], axis=1)[None]
+    is_sound, end = np.ones((1, 101), dtype=bool), np.array([[9.0, 3.0]])
+    known = ground(distance=SlowDistance())
+    found = arrivals(segments, is_sound, end, np.zeros(1, dtype=np.int64), known, radius + 1e-6)
+    assert found.tolist() == [round(70 - radius // 2)]

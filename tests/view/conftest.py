@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from pathlib import Path
 
 import pytest
 from selenium import webdriver
@@ -12,6 +13,15 @@ FLAGS = ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--window-
 
 def can_install():
     return shutil.which("apt-get") is not None and os.geteuid() == 0
+
+
+@pytest.fixture(scope="session")
+def screens(tmp_path_factory):
+    """Where pictures of the page go: the folder that CHRONOFOREST_SCREENS names, or a temporary one."""
+    named = os.environ.get("CHRONOFOREST_SCREENS")
+    folder = Path(named) if named else tmp_path_factory.mktemp("screens")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 @pytest.fixture(scope="session")

@@ -152,3 +152,40 @@ def test_the_plan_is_saved_for_maps_and_tables(page):
 def test_places_are_told_apart_in_worlds_of_any_width(page, width):
     digits = from_module(page, "problem.js", "module.digitsFor(arguments[0])", width)
     assert 10.0**-digits <= width / 5000
+
+
+def touch(page, kind, points):
+    values = {"type": kind, "touchPoints": [{"x": x, "y": y, "id": k} for k, (x, y) in enumerate(points)]}
+    page.browser.execute_cdp_cmd("Input.dispatchTouchEvent", values)
+
+
+def test_two_fingers_zoom(page):
+    box = page.map.rect
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    touch(page, "touchStart", [(x - 40, y)])
+    touch(page, "touchStart", [(x - 40, y), (x + 40, y)])
+    for apart in (60, 80, 100, 120):
+        touch(page, "touchMove", [(x - apart, y), (x + apart, y)])
+    touch(page, "touchEnd", [])
+    page.until("return viewer.view.zoom > 2.5")
+    assert page.js("return viewer.view.zoom") == pytest.approx(3.0, rel=0.1)
+
+
+def test_a_legs_way_is_dashed_until_it_is_verified(page):
+    """Seen from outside: the canvas is asked to dash lines exactly while a leg is proposed."""
+    page.plan()
+    dashed = """
+        const dashes = [];
+        const { prototype } = CanvasRenderingContext2D;
+        const known = prototype.setLineDash;
+        prototype.setLineDash = function (dash) { dashes.push(dash.length); known.call(this, dash); };
+        viewer.first.plan.routes[0].legs[0].evidence = arguments[0];
+        viewer.panes[0].redraw();
+        const done = arguments[1];
+        requestAnimationFrame(() => requestAnimationFrame(() => {
+          prototype.setLineDash = known;
+          done(dashes.filter((length) => length === 2).length);
+        }));
+    """
+    assert page.browser.execute_async_script(dashed, "verified") == 0
+    assert page.browser.execute_async_script(dashed, "proposed") == 1

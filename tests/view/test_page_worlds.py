@@ -9,8 +9,8 @@ import pytest
 from generated_worlds import SIDE, WORLDS, trained_world
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.support.ui import Select
-from test_screens import MISFITS, folder, resize, snap  # noqa: F401
 from viewer_page import Page
+from viewer_screens import MISFITS, resize, snap
 from viewer_service import running
 
 from chronoforest.data.geofiles import parse_xml
@@ -93,13 +93,13 @@ def test_it_is_planned_and_exported(page, world):
         assert len(list(gpx.iter("trkpt"))) == len(line["geometry"]["coordinates"])
 
 
-def test_it_is_walked_by_the_clock_of_the_recordings_and_looks_right(page, world, folder):  # noqa: F811
+def test_it_is_walked_by_the_clock_of_the_recordings_and_looks_right(page, world, screens):
     page.js("arguments[0].value = 300; arguments[0].dispatchEvent(new Event('input'))", page["clock"])
     assert page.text("clock-label").split(" of ")[1].endswith((" s", " min", " h"))
     assert len(page.js("return viewer.panes[0].walkers")) == 1
     for width in (390, 1400):
         resize(page, width, "light")
-        snap(page, folder / f"world-{world.name}-{width}-light.png")
+        snap(page, screens / f"world-{world.name}-{width}-light.png")
         assert page.js(MISFITS) == []
 
 

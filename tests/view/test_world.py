@@ -9,10 +9,11 @@ from chronoforest.data.frames import Frame
 from chronoforest.envs.mazes import maze
 from chronoforest.planning.variants import VARIANTS
 from chronoforest.types import Problem, Support
-from chronoforest.view.scenes import NEED_AN_ORDER, SUMMARIES, density_grid
+from chronoforest.view.scenes import NEED_AN_ORDER, SUMMARIES, cell_heights, density_grid
 from chronoforest.view.world import ServedPreset, example
 
 MODELS = FakeModels(density=SquareDensity(BLOCK))
+HEIGHTS = cell_heights(MODELS.density, MODELS.support)
 
 
 def picture(grid):
@@ -21,12 +22,12 @@ def picture(grid):
 
 
 def test_the_picture_is_zero_exactly_where_nobody_went():
-    shown = picture(density_grid(MODELS.density, MODELS.support))
+    shown = picture(density_grid(HEIGHTS, MODELS.support))
     assert np.array_equal(shown[::-1].T > 0, MODELS.support.mask)
 
 
 def test_the_picture_is_darker_where_recordings_are_dense():
-    shown = picture(density_grid(MODELS.density, MODELS.support))[::-1].T
+    shown = picture(density_grid(HEIGHTS, MODELS.support))[::-1].T
     support = MODELS.support
     column, row = np.round((np.array([[3.0, 3.0], [0.5, 3.0]]) - support.origin) / support.cell).astype(int).T
     assert shown[column[0], row[0]] > shown[column[1], row[1]] > 0
@@ -36,8 +37,7 @@ def test_a_lane_of_one_cell_is_seen_in_a_picture_of_large_cells():
     mask = np.zeros((2001, 7), dtype=bool)
     mask[333, :] = True
     support = Support(np.array([50.0, 0.0]), 2.0, mask)
-    density = SimpleNamespace(log_density=lambda places: np.zeros(places.shape[:2]))
-    grid = density_grid(density, support)
+    grid = density_grid(np.zeros(mask.shape), support)
     shown = picture(grid)
     assert max(shown.shape) <= 640
     assert ((shown > 0).sum(axis=1) == 1).all()
@@ -98,4 +98,4 @@ def test_every_variant_that_needs_no_order_is_offered():
 @pytest.mark.parametrize("limit", [10, 17])
 def test_a_large_picture_is_thinned(monkeypatch, limit):
     monkeypatch.setattr("chronoforest.view.scenes.LONGEST_SIDE", limit)
-    assert max(picture(density_grid(MODELS.density, MODELS.support)).shape) <= limit
+    assert max(picture(density_grid(HEIGHTS, MODELS.support)).shape) <= limit

@@ -6,12 +6,14 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from chronoforest.cli.planning import Choice, open_folder, read_points
+from chronoforest.cli.planning import Choice, Where, open_folder, read_points
+from chronoforest.cli.plans import Manner, plan_all
 from chronoforest.errors import InvalidParameter, InvalidProblem
 from chronoforest.files import locked
 from chronoforest.names import DEFAULT_VARIANT, PLAN_FILES, check_variant
 
 if TYPE_CHECKING:
+    from chronoforest.engines import EngineChoice
     from chronoforest.peers.choice import PlannerChoice
     from chronoforest.planning.result import PlanResult
     from chronoforest.types import Problem
@@ -22,10 +24,12 @@ INCOMPLETE = 3
 
 def plan(
     choice: Choice,
+    where: Where,
     starts: str = "",
     goals: str = "",
     waypoints: str = "",
     problem: Path | None = None,
+    problems: Path | None = None,
     variant: str = DEFAULT_VARIANT,
     seed: int = 0,
     seconds: float | None = None,
@@ -33,7 +37,7 @@ def plan(
     snap: bool = False,
 ) -> int:
     """Plan routes for agents through shared waypoints; writes plan.json and plan.png, ends with 3 when a leg
-    stayed unmet.
+    stayed unmet. With --problems, plan every problem of a file; the same command continues after a kill.
 
     Args:
         starts: one point "x,y" per agent in the coordinates of the recordings, longitude first, separated by
@@ -41,6 +45,7 @@ def plan(
         goals: one point per agent, in the same order.
         waypoints: points that some agent has to visit.
         problem: a JSON file with starts, goals and waypoints, instead of the three options.
+        problems: a file of many problems, .json, .jsonl or .csv: each gets a plan NAME.json in the folder.
         variant: verified, or online for the paper's method, or one of the ablations.
         seed: the same seed gives the same plan.
         seconds: take the best plan that is found within so many seconds; as long as it takes unless told.
@@ -50,7 +55,14 @@ def plan(
     choice.check()
     check_variant(variant)
     _check_numbers(seed, seconds)
-    asked = _problem(problem, {"starts": starts, "goals": goals, "waypoints": waypoints})
+    typed = {"starts": starts, "goals": goals, "waypoints": waypoints}
+    if problems is not None:
+        _refuse_more(problems, {**typed, "problem": str(problem or "")}, out)
+        where.check(choice.device)
+        return _plan_all(problems, Manner(choice, variant, seed, seconds, snap), where, out)
+    if not where.is_plain:
+        raise InvalidParameter("one problem is planned in this process; only --problems takes workers")
+    asked = _problem(problem, typed)
     with nullcontext() if _is_file(out) else locked(open_folder(out)):
         result = _planned(choice, asked, snap, out, seed=seed, variant=variant, stop=seconds)
         print(result.summary())
@@ -67,6 +79,20 @@ def _is_file(out: Path) -> bool:
             f"--out {out}: a plan is written as {known}, or into a folder with its picture"
         )
     return is_file
+
+
+def _refuse_more(problems: Path, told: dict[str, str], out: Path) -> None:
+    """Refuse other words about where to go, and a single file for many plans."""
+    if more := [f"--{name}" for name, text in told.items() if text]:
+        raise InvalidProblem(f"--problems {problems} says where to go; leave out {', '.join(more)}")
+    if _is_file(out):
+        raise InvalidProblem(f"--problems writes a plan for each, so --out must be a folder, got {out}")
+
+
+def _plan_all(file: Path, manner: Manner, where: EngineChoice, out: Path) -> int:
+    from chronoforest.planning.problem_files import load_problems
+
+    return 0 if plan_all(load_problems(file), manner, where, out) else INCOMPLETE
 
 
 def _planned(choice: PlannerChoice, problem: Problem, snap: bool, out: Path, **options: Any) -> PlanResult:

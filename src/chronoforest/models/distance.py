@@ -15,6 +15,7 @@ from torch import nn
 from chronoforest.data.goals import Transitions
 from chronoforest.data.scaling import Scaling
 from chronoforest.errors import InvalidParameter, require_at_least, require_positive
+from chronoforest.models.rows import filled
 from chronoforest.models.stacked import StackedMLP
 from chronoforest.models.train import Learner, average_of
 from chronoforest.types import FloatArray
@@ -191,8 +192,9 @@ class TemporalDistance:
     def encode(self, points: FloatArray) -> NDArray[Any]:
         """[n, 2] → [n, F] float32 codes."""
         with torch.no_grad():
-            codes: NDArray[Any] = self.net.encode(self._tensor(points)).flatten(1).cpu().numpy()
-        return codes
+            rows = filled(self._tensor(points))
+            codes: NDArray[Any] = self.net.encode(rows).flatten(1).cpu().numpy()
+        return codes[: len(points)]
 
     def between(self, source_codes: NDArray[Any], target_codes: NDArray[Any]) -> FloatArray:
         """[n, F] × [n, F] → [n] steps."""
@@ -219,7 +221,7 @@ class TemporalDistance:
     def place_codes(self, places: torch.Tensor) -> torch.Tensor:
         """Codes of places [n, 2] already on the device, as `downhill` takes them."""
         with torch.no_grad():
-            return self.net.encode(places)
+            return self.net.encode(filled(places))[: len(places)]
 
     def downhill(
         self, points: torch.Tensor, target_codes: torch.Tensor, is_incoming: torch.Tensor

@@ -16,7 +16,8 @@ from chronoforest.models.captured import Captured
 from chronoforest.models.denoiser import FRAMES_PER_TOKEN, Denoiser, mirror, num_tokens, to_tokens, to_window
 from chronoforest.models.distance import TemporalDistance
 from chronoforest.models.guidance import GuidanceParams
-from chronoforest.types import FloatArray, Query
+from chronoforest.models.rows import filled
+from chronoforest.types import FloatArray, Noise, Query
 
 
 @dataclass(frozen=True)
@@ -106,16 +107,18 @@ class SegmentSampler:
     def _with(self, params: SamplerParams) -> SegmentSampler:
         return SegmentSampler(self.teacher, self.distance, params, self.device, self.student)
 
-    def __call__(self, query: Query, rng: np.random.Generator) -> FloatArray:
+    def __call__(self, query: Query, rng: Noise) -> FloatArray:
         """[n, horizon + 1, 2] world units, outward from the boundary."""
         patience.step()
         shape = (len(query), self.horizon, query.boundary.shape[1])
         noise = self._tensor(rng.standard_normal(shape))
-        if self._loop is not None and self.params.randomness == 0:
+        if self.params.randomness > 0:
+            window = self._denoise_fully(noise, self._rows(query), rng)
+        elif self._loop is not None:
             window = self._loop(noise, *self._rows(query))
         else:
-            window = self._denoise_fully(noise, self._rows(query), rng)
-        segments: FloatArray = window.double().cpu().numpy()
+            window = self._denoise_fully(filled(noise), _Rows(*map(filled, self._rows(query))))
+        segments: FloatArray = window[: len(query)].double().cpu().numpy()
         return segments
 
     def _rows(self, query: Query) -> _Rows:
@@ -129,9 +132,7 @@ class SegmentSampler:
             target_codes=target[:, :0] if self.distance is None else self.distance.place_codes(target),
         )
 
-    def _denoise_fully(
-        self, frames: torch.Tensor, rows: _Rows, rng: np.random.Generator | None = None
-    ) -> torch.Tensor:
+    def _denoise_fully(self, frames: torch.Tensor, rows: _Rows, rng: Noise | None = None) -> torch.Tensor:
         """From noise [n, horizon, d] to windows [n, horizon + 1, d] in world units."""
         with torch.no_grad():
             for levels, next_levels in pairwise(self._token_levels):
@@ -149,7 +150,7 @@ class SegmentSampler:
         rows: _Rows,
         levels: torch.Tensor,
         next_levels: torch.Tensor,
-        rng: np.random.Generator | None,
+        rng: Noise | None,
     ) -> torch.Tensor:
         """One step of frames [n, horizon, d] from the levels of their tokens [t] to the next ones; tokens
         whose level stays are left alone."""

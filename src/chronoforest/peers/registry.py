@@ -18,6 +18,7 @@ from chronoforest.peers.dataset_graph import DatasetGraph
 from chronoforest.peers.legs import Inputs, LegByLeg, Method
 from chronoforest.presets import loading
 from chronoforest.presets.loading import PresetPlanner
+from chronoforest.roadmap.ways import Joined
 from chronoforest.search.memory import ForestMemory
 from chronoforest.types import FloatArray, Problem
 
@@ -81,9 +82,13 @@ class PeerPlanner(PresetPlanner):
         order: Sequence[Sequence[str]] | None,
         memory: ForestMemory | None,
         seed: int,
+        joined: Joined | None = None,
     ) -> LegByLeg:
-        """A peer remembers nothing between calls."""
+        """A peer remembers nothing between calls, and needs no roadmap."""
         return LegByLeg(self.peer, self.method, self.inputs, problem, order, seed, self.shortens)
+
+    def _joined(self, problems: Sequence[Problem], variant: str) -> Sequence[None]:
+        return [None] * len(problems)
 
 
 def find_peer(name: str) -> Peer:

@@ -2,32 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
-from typing import Any, Protocol
-
-import numpy as np
+from dataclasses import replace
+from functools import partial
+from typing import Any
 
 from chronoforest.data.frames import Frame
-from chronoforest.errors import InvalidParameter, InvalidProblem, UnknownVariant
+from chronoforest.errors import ChronoForestError, InvalidParameter, UnknownVariant
 from chronoforest.names import DEFAULT_VARIANT
 from chronoforest.planning.anchors import AnchorCheck
 from chronoforest.planning.closed_loop import ClosedLoop
+from chronoforest.planning.criteria import MaxExpansions, MaxRounds, MaxSeconds, checked_stop
+from chronoforest.planning.flights import (
+    IN_FLIGHT,
+    Finished,
+    Flights,
+    Outcome,
+    PlanSearch,
+    ResultObserver,
+    Task,
+)
+from chronoforest.planning.inputs import check_memory, check_observers, check_problem, with_seeds
 from chronoforest.planning.preparation import Prepared, prepare
 from chronoforest.planning.result import PlanResult
 from chronoforest.planning.roadmap_search import RoadmapSearch
 from chronoforest.planning.timing import step_times
 from chronoforest.planning.variants import VARIANTS, PlannerParams
-from chronoforest.roadmap.ways import Roadmap
+from chronoforest.roadmap.ways import Joined, Roadmap
 from chronoforest.routing.solver import order_from_names
 from chronoforest.search.memory import ForestMemory
-from chronoforest.typed import check_seconds, check_whole
+from chronoforest.typed import check_whole
 from chronoforest.types import (
     PlanningModels,
     Problem,
     RoundObserver,
-    RoundStats,
     SnapshotObserver,
     StopCriterion,
 )
@@ -36,100 +45,7 @@ MOST_ROUNDS = 20
 """Rounds over the roadmap for one leg: trees that join what it does not do so in a few, or in vain."""
 
 
-@dataclass(frozen=True)
-class MaxRounds:
-    """Stop after so many rounds."""
-
-    count: int
-
-    def __post_init__(self) -> None:
-        check_whole("count", self.count)
-
-    def __call__(self, rounds: Sequence[RoundStats]) -> bool:
-        """Whether they are spent."""
-        return len(rounds) >= self.count
-
-
-@dataclass(frozen=True)
-class MaxExpansions:
-    """Stop once so many leaves were promoted, or none in `patience` rounds: then the count may never come."""
-
-    count: int
-    patience: int = 20
-
-    def __post_init__(self) -> None:
-        check_whole("count", self.count)
-        check_whole("patience", self.patience, least=1)
-
-    def __call__(self, rounds: Sequence[RoundStats]) -> bool:
-        """Whether they are spent."""
-        spent = [stats.num_expanded for stats in rounds]
-        is_stuck = len(spent) > self.patience and spent[-1] == spent[-1 - self.patience]
-        return bool(spent) and (spent[-1] >= self.count or is_stuck)
-
-
-@dataclass(frozen=True)
-class MaxSeconds:
-    """Stop once so much time went by."""
-
-    seconds: float
-
-    def __post_init__(self) -> None:
-        check_seconds("seconds", self.seconds)
-
-    def __call__(self, rounds: Sequence[RoundStats]) -> bool:
-        """Whether it is spent."""
-        return bool(rounds) and self.is_over(rounds[-1].seconds)
-
-    def is_over(self, seconds: float) -> bool:
-        """Whether planning shall end within its round; asked before every denoising step."""
-        return seconds >= self.seconds
-
-
-def checked_stop(stop: StopCriterion | float | None) -> StopCriterion | None:
-    """A criterion as it is; a number means seconds."""
-    if stop is None or callable(stop):
-        return stop
-    if isinstance(stop, (int, float, np.number)) and not isinstance(stop, bool):
-        return MaxSeconds(float(stop))
-    raise InvalidParameter(
-        f"stop must be seconds such as 2.0, or a criterion such as MaxRounds(10), got {stop!r:.40}"
-    )
-
-
-def check_problem(problem: object) -> None:
-    """Refuse what is no problem."""
-    if not isinstance(problem, Problem):
-        example = "Problem(starts=[[0, 0]], goals=[[9, 9]])"
-        raise InvalidProblem(f"problem must be a Problem, such as {example}, got {problem!r:.60}")
-
-
-def check_observers(on_round: object, on_snapshot: object, memory: object) -> None:
-    """Refuse observers that cannot be called and a memory that is none, before any work."""
-    for name, observer in (("on_round", on_round), ("on_snapshot", on_snapshot)):
-        if observer is not None and not callable(observer):
-            raise InvalidParameter(
-                f"{name} must be a function that is called every round, got {observer!r:.40}"
-            )
-    if memory is not None and not isinstance(memory, ForestMemory):
-        raise InvalidParameter(
-            f"memory must be a ForestMemory() that is kept between plans, got {memory!r:.40}"
-        )
-
-
-class PlanSearch(Protocol):
-    """One call of `plan` in progress."""
-
-    def run(
-        self,
-        stop: StopCriterion,
-        on_round: RoundObserver | None,
-        on_snapshot: SnapshotObserver | None = None,
-    ) -> None:
-        """Search until there is nothing left to ask or the criterion says so."""
-
-    def result(self, preset: str, variant: str, seed: int) -> PlanResult:
-        """What was found so far."""
+__all__ = ["MaxExpansions", "MaxRounds", "MaxSeconds", "Planner", "checked_stop"]
 
 
 class Planner:
@@ -186,12 +102,92 @@ class Planner:
         """
         self.check(problem, seed=seed, variant=variant, order=order)
         stop = checked_stop(stop)
-        check_observers(on_round, on_snapshot, memory)
+        check_observers(on_round=on_round, on_snapshot=on_snapshot)
+        check_memory(memory)
         with self._computing():
             search = self._begin(problem.moved(self.frame.to_local), variant, order, memory, seed)
             watch = None if on_round is None else lambda stats, _: on_round(stats, problem)
             search.run(stop or self._default_stop(problem, variant), watch, on_snapshot)
             return self._told(search.result(self.name, variant, seed), problem)
+
+    def plan_many(
+        self,
+        problems: Iterable[Problem],
+        *,
+        seeds: int | Iterable[int] = 0,
+        stop: StopCriterion | float | None = None,
+        on_result: ResultObserver | None = None,
+        variant: str = DEFAULT_VARIANT,
+    ) -> list[Outcome]:
+        """A plan for every problem, each as `plan` makes it with its seed, or the error that `plan` raises.
+
+        The denoiser is asked about many problems at once. seeds: one for each problem, or one for all; stop:
+        for each problem, whose seconds are its share of the time; on_result: is told the number of a problem
+        and its plan or error, as they finish.
+        """
+        check_observers(on_result=on_result)
+        outcomes: dict[int, Outcome] = {}
+        for number, outcome in self.plan_each(problems, seeds, stop=stop, variant=variant):
+            outcomes[number] = outcome
+            if on_result is not None:
+                on_result(number, outcome)
+        return [outcomes[number] for number in sorted(outcomes)]
+
+    def plan_each(
+        self,
+        problems: Iterable[Problem],
+        seeds: int | Iterable[int] = 0,
+        *,
+        stop: StopCriterion | float | None = None,
+        variant: str = DEFAULT_VARIANT,
+    ) -> Iterator[Finished]:
+        """The number of a problem and its plan or error, as they finish; nothing is kept, so that any number
+        of problems fits in memory. Otherwise as `plan_many`."""
+        self._check_variant(variant, has_order=False)
+        tasks = self._tasks(with_seeds(problems, seeds), checked_stop(stop), variant)
+
+        def finish(task: Task, search: PlanSearch) -> PlanResult:
+            return self._told(search.result(self.name, variant, task.seed), task.problem)
+
+        return self._advanced(Flights(tasks, finish))
+
+    def _tasks(
+        self, asked: Sequence[tuple[Problem, int]], stop: StopCriterion | None, variant: str
+    ) -> Iterator[Task | Finished]:
+        """Every problem with its seed as a task, or why it is refused; anchors are joined to the roadmap for
+        many problems at once."""
+        for first in range(0, len(asked), IN_FLIGHT):
+            some = asked[first : first + IN_FLIGHT]
+            local = [self._local(problem, seed, variant) for problem, seed in some]
+            joined = iter(self._joined([one for one in local if isinstance(one, Problem)], variant))
+            for number, ((problem, seed), one) in enumerate(zip(some, local, strict=True), start=first):
+                if isinstance(one, Problem):
+                    begin = partial(self._begin, one, variant, None, None, seed, next(joined))
+                    yield Task(number, problem, seed, begin, stop or self._default_stop(one, variant))
+                else:
+                    yield number, one
+
+    def _local(self, problem: Problem, seed: int, variant: str) -> Problem | ChronoForestError:
+        """A problem in the plane of the models, or why it is refused."""
+        try:
+            self.check(problem, seed=seed, variant=variant)
+        except ChronoForestError as error:
+            return error
+        return problem.moved(self.frame.to_local)
+
+    def _joined(self, problems: Sequence[Problem], variant: str) -> Sequence[Joined | None]:
+        """The roadmap with the anchors of each problem in it, for a variant that plans over it."""
+        if not VARIANTS[variant].uses_roadmap:
+            return [None] * len(problems)
+        return self.prepared(variant).join.each([problem.anchors for problem in problems])
+
+    def _advanced(self, flights: Flights) -> Iterator[Finished]:
+        while True:
+            with self._computing():
+                finished = flights.advance()
+            if finished is None:
+                return
+            yield from finished
 
     def _told(self, result: PlanResult, problem: Problem) -> PlanResult:
         """The result in the coordinates of the problem, with times along its routes."""
@@ -222,10 +218,13 @@ class Planner:
         order: Sequence[Sequence[str]] | None,
         memory: ForestMemory | None,
         seed: int,
+        joined: Joined | None = None,
     ) -> PlanSearch:
-        """The search for a problem that has been checked."""
-        begin = RoadmapSearch if VARIANTS[variant].uses_roadmap else ClosedLoop
-        return begin(self.prepared(variant), problem, order, memory, seed)
+        """The search for a problem that has been checked; joined: to the roadmap, if it is at hand."""
+        prepared = self.prepared(variant)
+        if VARIANTS[variant].uses_roadmap:
+            return RoadmapSearch(prepared, problem, order, memory, seed, joined)
+        return ClosedLoop(prepared, problem, order, memory, seed)
 
     def _computing(self) -> AbstractContextManager[None]:
         """What surrounds the work of a plan."""

@@ -13,7 +13,7 @@ from chronoforest.planning.variants import PlannerParams, Variant
 from chronoforest.roadmap.distance import RoadmapDistance
 from chronoforest.roadmap.hops import Ground
 from chronoforest.roadmap.verify import Checker
-from chronoforest.roadmap.ways import Roadmap, build_roadmap, join
+from chronoforest.roadmap.ways import Joiner, Roadmap, build_roadmap
 from chronoforest.routing.solver import AutoSolver, FixedOrder, order_from_names
 from chronoforest.search.expand import SearchModels
 from chronoforest.search.tree import Forest, plant
@@ -52,12 +52,17 @@ class Prepared:
         return Checker.made_for(self.models.sampler, self.ground, self.roadmap.places.position)
 
     @cached_property
+    def join(self) -> Joiner:
+        """What joins anchors to the roadmap."""
+        return Joiner(self.roadmap, self.ground)
+
+    @cached_property
     def stretch(self) -> float:
         """What ways come out at after shortening, in times of what the distance says: they keep room, and
         the distance does not count that. The median over ways between some places."""
         places = self.roadmap.places.position
         some = places[np.random.default_rng(0).permutation(len(places))[:NUM_PROBES]]
-        codes, ways = self.models.distance.encode(some), join(self.roadmap, some, self.ground).ways()
+        codes, ways = self.models.distance.encode(some), self.join(some).ways()
         told = self.models.distance.between(codes[:-1], codes[1:])
         found = [(ways.way(row, row + 1), steps) for row, steps in enumerate(told)]
         known = [(way.path, steps) for way, steps in found if way is not None]

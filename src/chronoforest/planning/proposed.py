@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from chronoforest.planning.assembly import Bridge
 from chronoforest.roadmap.verify import Verdict
 from chronoforest.types import FloatArray
@@ -48,3 +50,9 @@ class ProposedWay:
                 piece if verdict.doubtful is None else verdict.doubtful for piece, verdict in left
             ),
         )
+
+
+def padded(segments: Sequence[FloatArray]) -> FloatArray:
+    """[n, t, d] segments of different lengths; the shorter ones stay at their end."""
+    longest = max(len(segment) for segment in segments)
+    return np.stack([np.pad(s, ((0, longest - len(s)), (0, 0)), mode="edge") for s in segments])

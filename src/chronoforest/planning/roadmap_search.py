@@ -13,11 +13,11 @@ from chronoforest.planning.assembly import Bridge, make_plan
 from chronoforest.planning.closed_loop import ClosedLoop
 from chronoforest.planning.limits import within
 from chronoforest.planning.preparation import Prepared
-from chronoforest.planning.proposed import ProposedWay
+from chronoforest.planning.proposed import ProposedWay, padded
 from chronoforest.planning.result import PlanResult
 from chronoforest.roadmap.hops import AGAINST
-from chronoforest.roadmap.verify import Verdict, cut
-from chronoforest.roadmap.ways import Way, Ways, join
+from chronoforest.roadmap.verify import Questions, Verdict, cut
+from chronoforest.roadmap.ways import Joined, Way, Ways
 from chronoforest.routing.certificates import width
 from chronoforest.routing.solver import AutoSolver, FixedOrder, best_two_costs, order_from_names
 from chronoforest.search.memory import ForestMemory
@@ -65,14 +65,16 @@ class RoadmapSearch:
         order: Sequence[Sequence[str]] | None,
         memory: ForestMemory | None,
         seed: int,
+        joined: Joined | None = None,
     ) -> None:
+        """joined: the roadmap with the problem's anchors in it, if it is at hand."""
         self.started = time.perf_counter()
         self.prepared, self.problem = prepared, problem
         self.solver: RouteSolver = (
             AutoSolver() if order is None else FixedOrder(order_from_names(order, problem))
         )
         self.rng = np.random.default_rng(seed)
-        self.joined = join(prepared.roadmap, problem.anchors, prepared.ground)
+        self.joined = joined or prepared.join(problem.anchors)
         self.undoubted = self.joined.hops.steps
         if prepared.variant.fixes_order:
             self.solver = FixedOrder(self.solver(self.joined.ways().cost, problem, None))
@@ -82,6 +84,7 @@ class RoadmapSearch:
         self.num_tries: Counter[Pair] = Counter()
         self.num_refuted: Counter[Pair] = Counter()
         self.num_asked = 0
+        self.asked: tuple[Pair, ...] = ()
         self.rounds: list[RoundStats] = []
         self.route = self._propose(None)
         is_connected = np.isfinite(self.route.cost(self.cost))
@@ -97,21 +100,49 @@ class RoadmapSearch:
         if self.trees is not None:
             self.trees.run(stop, on_round, on_snapshot)
             return
-        asked: tuple[Pair, ...] = ()
-        while True:
-            self._record(asked)
-            if on_round is not None:
-                on_round(self.rounds[-1], self.problem)
-            if on_snapshot is not None:
-                on_snapshot(self.snapshot())
-            asked = self._open_legs()
-            if not asked or stop(self.rounds):
-                return
+        while (questions := self.questions(stop, on_round, on_snapshot)) is not None:
             try:
                 with within(stop, self.started):
-                    self._verify(asked)
+                    (verdicts,) = self.prepared.checker.together([questions])
             except OutOfTime:
                 return
+            self.take(verdicts)
+
+    def questions(
+        self,
+        stop: StopCriterion,
+        on_round: RoundObserver | None = None,
+        on_snapshot: SnapshotObserver | None = None,
+    ) -> Questions | None:
+        """End a round: what to ask next about all pieces of the open legs; None when nothing is left to ask,
+        or the criterion says so."""
+        self._record(self.asked)
+        if on_round is not None:
+            on_round(self.rounds[-1], self.problem)
+        if on_snapshot is not None:
+            on_snapshot(self.snapshot())
+        self.asked = self._open_legs()
+        if not self.asked or stop(self.rounds):
+            return None
+        tries = min(self.num_tries[leg] for leg in self.asked)
+        pieces = [piece for leg in self.asked for piece in self.found[leg].pieces]
+        return Questions(pieces, self._counts[tries], self.rng)
+
+    def take(self, verdicts: Sequence[Verdict]) -> None:
+        """Take in the answers; ways that are refuted get dearer and the route is solved anew."""
+        self.num_asked += len(verdicts)
+        left = iter(verdicts)
+        for leg in self.asked:
+            self._take_in(leg, [next(left) for _ in self.found[leg].pieces])
+        refuted = [leg for leg in self.asked if self.num_tries[leg] == len(self._counts)]
+        if refuted:
+            self._refute(*refuted)
+            self.route = self._propose(self.route)
+
+    @property
+    def _counts(self) -> tuple[int, ...]:
+        """Segments to ask for in every try."""
+        return self.prepared.checker.tries(self.prepared.variant.piece_samples)
 
     def _propose(self, route: JointRoute | None) -> JointRoute:
         """The best route when the ways that it uses cost what they come out at, the others what one may hope.
@@ -161,20 +192,6 @@ class RoadmapSearch:
 
     def _is_given_up(self, leg: Pair) -> bool:
         return self.num_refuted[leg] >= MOST_REFUTED
-
-    def _verify(self, legs: tuple[Pair, ...]) -> None:
-        """One batch about all pieces of some legs; refuted ones get dearer and the route is solved anew."""
-        counts = self.prepared.checker.tries(self.prepared.variant.piece_samples)
-        num_samples = counts[min(self.num_tries[leg] for leg in legs)]
-        pieces = [piece for leg in legs for piece in self.found[leg].pieces]
-        verdicts = iter(self.prepared.checker(pieces, num_samples, self.rng))
-        self.num_asked += len(pieces)
-        for leg in legs:
-            self._take_in(leg, [next(verdicts) for _ in self.found[leg].pieces])
-        refuted = [leg for leg in legs if self.num_tries[leg] == len(counts)]
-        if refuted:
-            self._refute(*refuted)
-            self.route = self._propose(self.route)
 
     def _take_in(self, leg: Pair, verdicts: Sequence[Verdict]) -> None:
         self.found[leg] = self.found[leg].judged(verdicts)
@@ -267,13 +284,7 @@ class RoadmapSearch:
         """The realised segments of every leg, each with as many points as the longest."""
         names = self.problem.names
         return tuple(
-            TreePicture(names[leg.source], _padded(self.found[leg].segments))
+            TreePicture(names[leg.source], padded(self.found[leg].segments))
             for leg in legs
             if self.found[leg].segments
         )
-
-
-def _padded(segments: Sequence[FloatArray]) -> FloatArray:
-    """[n, t, d] segments of different lengths; the shorter ones stay at their end."""
-    longest = max(len(segment) for segment in segments)
-    return np.stack([np.pad(s, ((0, longest - len(s)), (0, 0)), mode="edge") for s in segments])

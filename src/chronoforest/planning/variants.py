@@ -66,7 +66,7 @@ class Variant:
     needs_order: bool = False
     uses_roadmap: bool = False
     verifies: bool = False
-    piece_samples: tuple[int, ...] = (6, 12, 24)
+    piece_samples: tuple[int, ...] = (2, 4, 12, 24)
     sums_hops: bool = True
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from chronoforest.roadmap.lines import goes_with_traffic, keeps_room, was_passed
@@ -55,8 +58,11 @@ class Hops:
 
     def driven(self) -> Hops:
         """Those that recordings went."""
-        keep = self.is_driven
-        return Hops(self.source[keep], self.target[keep], self.steps[keep], keep[keep])
+        return self.some(self.is_driven)
+
+    def some(self, keep: BoolArray) -> Hops:
+        """Those that are kept [e]."""
+        return Hops(self.source[keep], self.target[keep], self.steps[keep], self.is_driven[keep])
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,16 +79,28 @@ class Lines:
     is_driven: BoolArray
 
 
-def survey(sources: Places, targets: Places, ground: Ground) -> Lines:
+def survey(
+    sources: Places,
+    targets: Places,
+    ground: Ground,
+    codes: tuple[NDArray[Any], NDArray[Any]] | None = None,
+    may_join: Callable[[IntArray, IntArray], BoolArray] | None = None,
+) -> Lines:
     """The lines from some places to others that pass every test of a hop, and short ones that nobody drove:
     a world where recordings are thin would fall apart without them.
+
+    codes: of the sources and the targets, where they are known; may_join: which rows of both may be joined.
 
     A line is refused by the learned distance only where even the least that may be meant by it is beyond
     trust: over a short way the distance is noisy, and a narrow way may have no other line.
     """
     trusted = TRUSTED_SHARE * ground.calibration.local_window
     rows, columns, length = _near(sources, targets, trusted * ground.step_length)
-    learned = _learned(sources, targets, rows, columns, ground.distance)
+    if may_join is not None:
+        keep = may_join(rows, columns)
+        rows, columns, length = rows[keep], columns[keep], length[keep]
+    source_codes, target_codes = codes or (ground.distance.encode(p.position) for p in (sources, targets))
+    learned = ground.distance.between(source_codes[rows], target_codes[columns])
     starts, ends = sources.position[rows], targets.position[columns]
     is_open = np.asarray(ground.calibration.local_ratios[0] * learned <= trusted)
     is_driven = is_open.copy()
@@ -147,12 +165,3 @@ def _near(sources: Places, targets: Places, longest: float) -> tuple[IntArray, I
     keep = np.flatnonzero((found.data <= reach) & (found.data > 0))
     keep = keep[np.lexsort((columns[keep], rows[keep]))]
     return rows[keep], columns[keep], found.data[keep]
-
-
-def _learned(
-    sources: Places, targets: Places, rows: IntArray, columns: IntArray, distance: Distance
-) -> FloatArray:
-    """[n] steps from sources[rows] to targets[columns]; only these are encoded, since codes cost most."""
-    (some, first), (others, last) = (np.unique(asked, return_inverse=True) for asked in (rows, columns))
-    source_codes = distance.encode(sources.position[some])
-    return distance.between(source_codes[first], distance.encode(targets.position[others])[last])

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from chronoforest.errors import InvalidParameter
+from chronoforest.errors import InvalidParameter, require_at_least
+from chronoforest.roadmap.arrivals import arrivals, is_sound_until
+from chronoforest.roadmap.doubts import doubtful, kept_to
 from chronoforest.roadmap.hops import Ground
-from chronoforest.types import BoolArray, FloatArray, IntArray, Query, Sampler, path_length
+from chronoforest.types import BoolArray, FloatArray, IntArray, Query, Sampler, SharedNoise, path_length
 
 NUM_STEPS = 8
 """Denoising steps: a verdict needs a segment that arrives, not a beautiful one."""
@@ -24,24 +26,21 @@ SHORTEST = 4.0
 DETOUR = 1.5
 """A segment that takes more than this many times the length of a piece went another way."""
 
-
-ONWARD = 25.0
-"""Degrees that a way may differ from a street which it goes along."""
+MOST_ROWS = 384
+"""Segments of a batch: more of them gain nothing on a processor, and their memory stays small."""
 
 
 @dataclass(frozen=True)
 class VerifyParams:
     """How the denoiser is asked about a piece of a way.
 
-    num_samples: segments asked for a piece; guidance: scale of the guidance toward the piece's end, world
-    units; piece_share: longest piece, as a share of what segments reach; meeting_steps: a segment arrives
-    when it passes within so many steps of the piece's end by the distance; slip: world units that it may
-    stray farther outside the support than its start; both_ways: whether every other segment is one that
-    arrives at the piece's end and is followed back to its start; aside: world units to the left and to the
-    right of the piece's ends where segments begin, too.
+    guidance: scale of the guidance toward the piece's end, world units; piece_share: longest piece, as a
+    share of what segments reach; meeting_steps: a segment arrives when it passes within so many steps of the
+    piece's end by the distance; slip: world units that it may stray farther outside the support than its
+    start; both_ways: whether every other segment is one that arrives at the piece's end and is followed back
+    to its start; aside: world units to the left and to the right of the piece's ends where segments begin.
     """
 
-    num_samples: int = 6
     guidance: float = 16.0
     piece_share: float = 0.9
     meeting_steps: float = 6.0
@@ -50,8 +49,6 @@ class VerifyParams:
     aside: float = 0.0
 
     def __post_init__(self) -> None:
-        if self.num_samples < 1:
-            raise InvalidParameter(f"num_samples must be ≥ 1, got {self.num_samples}")
         if not 0.0 < self.piece_share <= 1.0:
             raise InvalidParameter(f"piece_share must lie in (0, 1], got {self.piece_share}")
         if self.guidance < 0 or self.meeting_steps <= 0:
@@ -97,6 +94,23 @@ class Verdict:
         return self.segment is not None
 
 
+@dataclass(frozen=True, eq=False)
+class Questions:
+    """Pieces [t, d] that somebody asks about, with so many segments for each, made from its own noise."""
+
+    pieces: Sequence[FloatArray]
+    num_samples: int
+    rng: np.random.Generator
+
+    def __post_init__(self) -> None:
+        require_at_least(self, 1, "num_samples")
+
+    @property
+    def num_rows(self) -> int:
+        """Segments that are asked for."""
+        return self.num_samples * len(self.pieces)
+
+
 @dataclass(frozen=True)
 class Checker:
     """Asks the denoiser about ways; piece_length: the longest piece it is asked for, in world units."""
@@ -125,8 +139,16 @@ class Checker:
         self, pieces: Sequence[FloatArray], num_samples: int, rng: np.random.Generator
     ) -> list[Verdict]:
         """A verdict on every piece."""
-        params = replace(self.params, num_samples=num_samples)
-        return verify(pieces, self.sampler, self.ground, params, rng)
+        return self.together([Questions(pieces, num_samples, rng)])[0]
+
+    def together(self, askers: Sequence[Questions]) -> list[list[Verdict]]:
+        """The verdicts on the questions of several askers, in batches of bounded size; each gets those that
+        it would get alone."""
+        verdicts: list[list[Verdict]] = []
+        for some in in_batches(askers, MOST_ROWS):
+            found = iter(verify(some, self.sampler, self.ground, self.params))
+            verdicts += [[next(found) for _ in asker.pieces] for asker in some]
+        return verdicts
 
 
 def usual_reach(sampler: Sampler, places: FloatArray, rng: np.random.Generator) -> float:
@@ -153,136 +175,95 @@ def cut(path: FloatArray, longest: float) -> list[FloatArray]:
     return pieces
 
 
+def in_batches(askers: Sequence[Questions], most_rows: int) -> Iterator[list[Questions]]:
+    """Askers in turn, as many together as have `most_rows` rows; one that has more is alone."""
+    batch: list[Questions] = []
+    for asker in askers:
+        if batch and sum(one.num_rows for one in batch) + asker.num_rows > most_rows:
+            yield batch
+            batch = []
+        batch.append(asker)
+    if batch:
+        yield batch
+
+
 def verify(
-    pieces: Sequence[FloatArray],
-    sampler: Sampler,
-    ground: Ground,
-    params: VerifyParams,
-    rng: np.random.Generator,
+    askers: Sequence[Questions], sampler: Sampler, ground: Ground, params: VerifyParams
 ) -> list[Verdict]:
-    """A verdict on every piece [t, d]; one batch [pieces × samples, frames, d] for all of them."""
-    if len(pieces) == 0:
+    """A verdict on every piece of all askers; one batch [pieces × samples, frames, d] for all of them."""
+    pieces = [piece for asker in askers for piece in asker.pieces]
+    if not pieces:
         return []
-    count = params.num_samples
-    is_back = np.tile(params.both_ways & (np.arange(count) % 2 == 1), len(pieces))
-    # Pieces as segments run along them, outward from their boundary.
-    each = [piece for piece in pieces for _ in range(count)]
-    asked = [piece[::-1] if back else piece for piece, back in zip(each, is_back, strict=True)]
-    starts, ends = (np.stack([piece[row] for piece in asked]) for row in (0, -1))
-    begun = starts + params.aside * _beside(asked, np.arange(len(asked)) % count // 2)
-    segments = sampler(Query(begun, ends, is_back, np.full(len(asked), params.guidance)), rng)
-    is_sound = _is_sound(segments, is_back, sampler.stride * ground.step_length, ground, params.slip)
-    arrival = _arrivals(segments, is_sound, ends, ground, params.meeting_steps)
-    found = [_arrived(*one) for one in zip(segments, arrival, is_back, asked, strict=True)]
-    verdicts = []
-    for number, piece in enumerate(pieces):
-        own = slice(number * count, (number + 1) * count)
-        verdict = _verdict(found[own])
-        if params.both_ways and not verdict.is_verified:
-            kept = _kept_to(piece, segments[own], is_sound[own], params.slip)
-            leaving, arriving = kept[~is_back[own]], kept[is_back[own]]
-            verdict = replace(verdict, doubtful=doubtful(piece, leaving, arriving, params.slip))
-        verdicts.append(verdict)
-    return verdicts
+    counts = np.concatenate([np.full(len(asker.pieces), asker.num_samples) for asker in askers])
+    rows, rank = np.repeat(np.arange(len(pieces)), counts), np.concatenate([np.arange(k) for k in counts])
+    is_back = params.both_ways & (rank % 2 == 1)
+    noise = SharedNoise([(asker.rng, asker.num_rows) for asker in askers])
+    segments = sampler(_query(pieces, rows, rank, is_back, params), noise)
+    is_sound = is_sound_until(segments, is_back, sampler.stride * ground.step_length, ground, params.slip)
+    ends = np.stack([piece[-1] for piece in pieces] + [piece[0] for piece in pieces if params.both_ways])
+    arrival = arrivals(segments, is_sound, ends, rows + len(pieces) * is_back, ground, params.meeting_steps)
+    bounds = np.cumsum(counts)[:-1]
+    parts = zip(
+        pieces,
+        np.split(segments, bounds),
+        np.split(arrival, bounds),
+        np.split(is_back, bounds),
+        np.split(is_sound, bounds),
+        strict=True,
+    )
+    return [_verdict(*part, params=params) for part in parts]
 
 
-def _beside(pieces: Sequence[FloatArray], turn: IntArray) -> FloatArray:
-    """[n, d] sideways moves at the start of pieces, of a unit at most: none, to one side and to the other in
-    turn [n]; only the plane has sides."""
-    moves = np.stack([piece[min(len(piece) - 1, 2)] - piece[0] for piece in pieces])
+def _query(
+    pieces: Sequence[FloatArray], rows: IntArray, rank: IntArray, is_back: BoolArray, params: VerifyParams
+) -> Query:
+    """Segments asked for pieces [n], each the so-manieth of its piece [n], from its start, or back from its
+    end [n]."""
+    starts, ends = (np.stack([piece[row] for piece in pieces])[rows] for row in (0, -1))
+    begins = np.where(is_back[:, None], ends, starts)
+    if params.aside > 0:
+        begins = begins + params.aside * _beside(pieces, rows, rank, is_back)
+    targets = np.where(is_back[:, None], starts, ends)
+    return Query(begins, targets, is_back, np.full(len(rows), params.guidance))
+
+
+def _beside(pieces: Sequence[FloatArray], rows: IntArray, rank: IntArray, is_back: BoolArray) -> FloatArray:
+    """[n, d] sideways moves of a unit at most where segments begin: of every three from one end none, one to
+    the left and one to the right; only the plane has sides."""
+    ahead = np.stack([piece[min(len(piece) - 1, 2)] - piece[0] for piece in pieces])[rows]
+    behind = np.stack([piece[max(0, len(piece) - 3)] - piece[-1] for piece in pieces])[rows]
+    moves = np.where(is_back[:, None], behind, ahead)
     if moves.shape[1] != 2:
         return np.zeros_like(moves)
     left = np.stack([-moves[:, 1], moves[:, 0]], axis=1)
-    side = np.array([0.0, 1.0, -1.0])[turn % 3]
+    side = np.array([0.0, 1.0, -1.0])[rank // 2 % 3]
     return np.asarray(side[:, None] * left / (np.linalg.norm(left, axis=1, keepdims=True) + 1e-9))
 
 
-def _arrivals(
-    segments: FloatArray, is_sound: BoolArray, ends: FloatArray, ground: Ground, radius: float
-) -> IntArray:
-    """[n] the first sound frame of each segment within `radius` steps of its end, −1 where there is none.
-
-    Where ways are lanes, passing the end between two frames will do, and the place alone decides: no wall
-    divides a lane, and over a short way the distance is noisy.
-    """
-    if ground.density.is_one_way:
-        is_past = is_sound[:, 1:] & (_passing(segments, ends) <= radius * ground.step_length)
-        return np.where(is_past.any(axis=1), is_past.argmax(axis=1), -1)
-    gap = np.linalg.norm(segments - ends[:, None], axis=-1)
-    # Nobody covers more than a step's length in a step, so what lies farther off need not be encoded.
-    is_near = is_sound & (gap <= radius * ground.step_length)
-    row, frame = np.nonzero(is_near)
-    steps = ground.distance.between(
-        ground.distance.encode(segments[row, frame]), ground.distance.encode(ends)[row]
-    )
-    is_near[row, frame] = steps <= radius
-    return np.where(is_near.any(axis=1), is_near.argmax(axis=1), -1)
-
-
-def _passing(segments: FloatArray, ends: FloatArray) -> FloatArray:
-    """[..., frames − 1] how near the straight parts of segments [..., frames, d] come to ends [..., d]."""
-    starts, moves = segments[..., :-1, :], np.diff(segments, axis=-2)
-    ahead = ((ends[..., None, :] - starts) * moves).sum(axis=-1)
-    ahead = ahead / np.maximum((moves**2).sum(axis=-1), 1e-12)
-    nearest = starts + np.clip(ahead, 0.0, 1.0)[..., None] * moves
-    return np.linalg.norm(nearest - ends[..., None, :], axis=-1)
-
-
-def _kept_to(piece: FloatArray, segments: FloatArray, is_sound: BoolArray, room: float) -> BoolArray:
-    """[n, k]: the sound part of each segment [n, frames, d] passes a point of a piece [k, d] within room."""
-    gap = _passing(segments[:, None], piece[None])
-    return np.asarray(((gap <= room) & is_sound[:, None, 1:]).any(axis=-1))
-
-
-def doubtful(piece: FloatArray, leaving: BoolArray, arriving: BoolArray, room: float) -> FloatArray:
-    """[m, d] the part of a piece [k, d] between where the last of those who leave departs from it and where
-    the first of those who arrive joins it; each [n, k], the points that they keep to.
-
-    Of a piece that turns there, or within `room` units of it, it is the turn alone: on the streets that it
-    connects people do move.
-    """
-    kept, kept_back = leaving.any(axis=0), np.flip(arriving.any(axis=0))
-    last = int(np.logical_and.accumulate(kept).sum()) - 1
-    first = len(piece) - int(np.logical_and.accumulate(kept_back).sum())
-    low, high = sorted((max(last, 0), min(first, len(piece) - 1)))
-    tangent = np.gradient(piece, axis=0)
-    tangent /= np.linalg.norm(tangent, axis=1, keepdims=True) + 1e-9
-    is_onward = np.max(tangent @ tangent[[0, -1]].T, axis=1) >= np.cos(np.radians(ONWARD))
-    around = int(np.ceil(room * (len(piece) - 1) / path_length(piece)))
-    turning = [k for k in range(max(low - around, 0), min(high + around + 1, len(piece))) if not is_onward[k]]
-    if len(turning) > 1:
-        return piece[turning[0] : turning[-1] + 1]
-    return piece[max(low - 1, 0) : high + 2]
-
-
-def _is_sound(
-    segments: FloatArray, is_back: BoolArray, largest_hop: float, ground: Ground, slip: float
-) -> BoolArray:
-    """[n, frames]: everything up to this frame is supported, without a jump, and goes with the traffic, which
-    comes toward those segments that are followed back [n]."""
-    margin = ground.density.margin(segments)
-    moves = np.diff(segments, axis=1)
-    is_sound = margin > np.minimum(margin[:, :1] - slip, 0.0)
-    is_sound[:, 0] = True
-    is_sound[:, 1:] &= np.linalg.norm(moves, axis=-1) <= largest_hop
-    is_sound[:, 1:] &= ground.density.follows(
-        segments[:, :-1] + 0.5 * moves, np.where(is_back, -1.0, 1.0)[:, None, None] * moves
-    )
-    return np.logical_and.accumulate(is_sound, axis=1)
+def _verdict(
+    piece: FloatArray,
+    segments: FloatArray,
+    arrival: IntArray,
+    is_back: BoolArray,
+    is_sound: BoolArray,
+    params: VerifyParams,
+) -> Verdict:
+    """The shortest of a piece's segments [n, frames, d] that arrives and goes no other way; how many do; and
+    on lanes what is in doubt where none does."""
+    whole = [_arrived(*one, piece) for one in zip(segments, arrival, is_back, strict=True)]
+    found = [segment for segment in whole if segment is not None]
+    verdict = Verdict(min(found, key=path_length, default=None), len(found) / len(segments))
+    if verdict.is_verified or not params.both_ways:
+        return verdict
+    kept = kept_to(piece, segments, is_sound, params.slip)
+    return replace(verdict, doubtful=doubtful(piece, kept[~is_back], kept[is_back], params.slip))
 
 
 def _arrived(segment: FloatArray, arrival: int, is_back: bool, piece: FloatArray) -> FloatArray | None:
-    """A segment [frames, d] up to where it arrives and on to the end of the piece it was asked for, in the
-    order of travel; None if it does not arrive or went another way."""
+    """A segment [frames, d] up to where it arrives, from the start of its piece to the end, in the order of
+    travel; None if it does not arrive or went another way."""
     if arrival < 0:
         return None
-    whole = np.concatenate([piece[:1], segment[1 : arrival + 1], piece[-1:]])
-    if path_length(whole) > DETOUR * path_length(piece):
-        return None
-    return whole[::-1] if is_back else whole
-
-
-def _verdict(found: Sequence[FloatArray | None]) -> Verdict:
-    """The shortest of a piece's segments that arrives; how many do."""
-    arrived = [segment for segment in found if segment is not None]
-    return Verdict(min(arrived, key=path_length, default=None), len(arrived) / len(found))
+    inner = segment[1 : arrival + 1]
+    whole = np.concatenate([piece[:1], inner[::-1] if is_back else inner, piece[-1:]])
+    return whole if path_length(whole) <= DETOUR * path_length(piece) else None

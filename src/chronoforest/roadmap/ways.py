@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import dijkstra
 from scipy.spatial import cKDTree
@@ -15,7 +18,7 @@ from chronoforest.errors import InvalidParameter
 from chronoforest.roadmap.hops import Ground, Hops, Usual, price, survey
 from chronoforest.roadmap.places import Places, spread
 from chronoforest.roadmap.turns import Turns, turns
-from chronoforest.types import FloatArray, IntArray, Support
+from chronoforest.types import BoolArray, FloatArray, IntArray, Support
 
 LANE_SPACING = 5.0
 """How far places are apart at least where ways are lanes, in the room that a way keeps to the edge: a curve
@@ -47,7 +50,8 @@ def build_roadmap(support: Support, ground: Ground) -> Roadmap:
     has_lanes = ground.density.is_one_way
     least = min(ground.step_length, LANE_SPACING * ground.edge) if has_lanes else ground.step_length
     places = spread(support, ground.density, least)
-    lines = survey(places, places, ground)
+    codes = ground.distance.encode(places.position)
+    lines = survey(places, places, ground, (codes, codes))
     usual = Usual.along(lines, ground)
     return Roadmap(places, price(lines, usual, ground.calibration), usual, has_lanes)
 
@@ -158,23 +162,73 @@ class Ways:
 
 def join(roadmap: Roadmap, anchors: FloatArray, ground: Ground) -> Joined:
     """Anchors [A, d] joined to a roadmap, and to each other, by hops that pass the same tests."""
-    count = len(roadmap.places)
-    new = Places(anchors, _spacing_at(anchors, roadmap.places))
-    everywhere = roadmap.places.with_more(new)
-    out = _priced(new, everywhere, roadmap, ground)
-    into = _priced(roadmap.places, new, roadmap, ground)
-    hops = Hops(
-        np.concatenate([roadmap.hops.source, out.source + count, into.source]),
-        np.concatenate([roadmap.hops.target, out.target, into.target + count]),
-        np.concatenate([roadmap.hops.steps, out.steps, into.steps]),
-        np.concatenate([roadmap.hops.is_driven, out.is_driven, into.is_driven]),
-    )
-    over = turns(everywhere.position, hops, len(anchors)) if roadmap.has_lanes else None
-    return Joined(everywhere, hops, len(anchors), over)
+    return Joiner(roadmap, ground)(anchors)
 
 
-def _priced(sources: Places, targets: Places, roadmap: Roadmap, ground: Ground) -> Hops:
-    return price(survey(sources, targets, ground), roadmap.usual, ground.calibration)
+class Joiner:
+    """Joins anchors to one roadmap again and again: its places are encoded once, when the first come."""
+
+    def __init__(self, roadmap: Roadmap, ground: Ground) -> None:
+        self.roadmap, self.ground = roadmap, ground
+
+    def __call__(self, anchors: FloatArray) -> Joined:
+        """Anchors [A, d] joined to the roadmap, and to each other."""
+        return self.each([anchors])[0]
+
+    def each(self, groups: Sequence[FloatArray]) -> list[Joined]:
+        """The anchors [A, d] of every problem joined to the roadmap and to each other, never to those of
+        another problem.
+
+        Where ways are lanes it depends on all anchors how thin recordings may be, so each group is alone.
+        """
+        if self.ground.density.is_one_way:
+            return [joined for group in groups for joined in self._together([group])]
+        return self._together(groups) if groups else []
+
+    def _together(self, groups: Sequence[FloatArray]) -> list[Joined]:
+        anchors = np.concatenate(groups)
+        new = Places(anchors, _spacing_at(anchors, self.roadmap.places))
+        out, into = self._hops(new, np.repeat(np.arange(len(groups)), [len(group) for group in groups]))
+        ends = np.cumsum([len(group) for group in groups])
+        return [
+            self._own(new, out, into, int(end) - len(group), int(end))
+            for group, end in zip(groups, ends, strict=True)
+        ]
+
+    def _hops(self, new: Places, owner: IntArray) -> tuple[Hops, Hops]:
+        """Hops out of anchors, to places and to anchors behind them, and hops from places into anchors;
+        owner: [A] the problem of each anchor."""
+        count, codes = len(self.roadmap.places), self.ground.distance.encode(new.position)
+
+        def is_own(rows: IntArray, columns: IntArray) -> BoolArray:
+            return np.asarray((columns < count) | (owner[rows] == owner[np.maximum(columns - count, 0)]))
+
+        everywhere = self.roadmap.places.with_more(new)
+        all_codes = np.concatenate([self._codes, codes])
+        out = survey(new, everywhere, self.ground, (codes, all_codes), is_own)
+        into = survey(self.roadmap.places, new, self.ground, (self._codes, codes))
+        usual, calibration = self.roadmap.usual, self.ground.calibration
+        return price(out, usual, calibration), price(into, usual, calibration)
+
+    def _own(self, new: Places, out: Hops, into: Hops, first: int, end: int) -> Joined:
+        """The roadmap with the anchors first … end − 1 of all, and their hops."""
+        count, hops = len(self.roadmap.places), self.roadmap.hops
+        out = out.some((out.source >= first) & (out.source < end))
+        into = into.some((into.target >= first) & (into.target < end))
+        target = np.where(out.target < count, out.target, out.target - first)
+        joined = Hops(
+            np.concatenate([hops.source, out.source - first + count, into.source]),
+            np.concatenate([hops.target, target, into.target - first + count]),
+            np.concatenate([hops.steps, out.steps, into.steps]),
+            np.concatenate([hops.is_driven, out.is_driven, into.is_driven]),
+        )
+        everywhere = self.roadmap.places.with_more(Places(new.position[first:end], new.spacing[first:end]))
+        over = turns(everywhere.position, joined, end - first) if self.roadmap.has_lanes else None
+        return Joined(everywhere, joined, end - first, over)
+
+    @cached_property
+    def _codes(self) -> NDArray[Any]:
+        return self.ground.distance.encode(self.roadmap.places.position)
 
 
 def _spacing_at(points: FloatArray, places: Places) -> FloatArray:

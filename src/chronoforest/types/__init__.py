@@ -12,6 +12,7 @@ from chronoforest.types.evidence import (
     ScalarOrArray,
     Witness,
 )
+from chronoforest.types.noise import Noise, SharedNoise
 from chronoforest.types.pictures import Snapshot, Support, TreePicture
 from chronoforest.types.problems import (
     BoolArray,
@@ -50,6 +51,7 @@ __all__ = [
     "Leg",
     "LegEvidence",
     "Meeting",
+    "Noise",
     "Pair",
     "Plan",
     "PlanningModels",
@@ -60,6 +62,7 @@ __all__ = [
     "RouteSolver",
     "Sampler",
     "ScalarOrArray",
+    "SharedNoise",
     "Snapshot",
     "SnapshotObserver",
     "StopCriterion",

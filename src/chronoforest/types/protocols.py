@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-import numpy as np
 from numpy.typing import NDArray
 
 from chronoforest.types.evidence import Calibration, RoundStats
+from chronoforest.types.noise import Noise
 from chronoforest.types.pictures import Snapshot, Support
 from chronoforest.types.problems import BoolArray, FloatArray, JointRoute, Problem
 
@@ -74,7 +74,7 @@ class Sampler(Protocol):
     stride: int
     """Steps between two frames."""
 
-    def __call__(self, query: Query, rng: np.random.Generator) -> FloatArray:
+    def __call__(self, query: Query, rng: Noise) -> FloatArray:
         """[n, horizon + 1, 2] world units, ordered outward from the boundary frame in row 0."""
 
     def guided_by(self, **changes: Any) -> Sampler:

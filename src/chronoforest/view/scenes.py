@@ -19,9 +19,8 @@ from chronoforest.envs.mazes import CELL_SIZE
 from chronoforest.envs.tasks import WORLDS
 from chronoforest.errors import BadCheckpoint
 from chronoforest.files import reading
-from chronoforest.models.density import GridDensity
 from chronoforest.names import DEFAULT_VARIANT, VARIANTS
-from chronoforest.types import Density, Support
+from chronoforest.types import Density, FloatArray, Support
 from chronoforest.view.requests import MAX_AGENTS, MAX_ANCHORS, MAX_SEED
 
 LONGEST_SIDE = 640
@@ -58,11 +57,12 @@ SUMMARIES = {
 
 @dataclass(frozen=True)
 class Scene:
-    """A world without its networks; has_tracker: whether somebody has learned to walk there."""
+    """A world without its networks; heights: [nx, ny] log-density in the cells of the support; has_tracker:
+    whether somebody has learned to walk there."""
 
     name: str
     frame: Frame
-    density: Density
+    heights: FloatArray
     support: Support
     has_tracker: bool
 
@@ -84,7 +84,7 @@ class Scene:
             "preset": self.name,
             "frame": self.frame.to_dict(),
             "extent": self.support.extent,
-            "grid": density_grid(self.density, self.support),
+            "grid": density_grid(self.heights, self.support),
             "walls": {"size": CELL_SIZE, "centres": walls},
             "why_no_walk": self.why_no_walk,
             "modes": modes,
@@ -108,19 +108,11 @@ def read_scene(name: str, folder: Path) -> Scene:
         raise BadCheckpoint(f"no checkpoint at {path}; `chronoforest train` writes one")
     with reading(path, "a density", BadCheckpoint), safe_open(path, framework="numpy") as stored:
         card = json.loads(stored.metadata()["about"])
-        tables = {
-            key: stored.get_tensor(key) for key in ("origin", "cell", "log_table", "support", "step_length")
-        }
-        density = GridDensity(
-            origin=tables["origin"],
-            cell=float(tables["cell"]),
-            log_table=tables["log_table"].astype(np.float64),
-            support=tables["support"].astype(np.bool_),
-            step_length=float(tables["step_length"]),
-        )
+        mask, heights = stored.get_tensor("support"), stored.get_tensor("log_table")
+        origin, cell = stored.get_tensor("origin"), float(stored.get_tensor("cell"))
         frame = Frame.from_dict(card["frame"]) if "frame" in card else Frame()
-    support = Support(density.origin, density.cell, density.support)
-    return Scene(name, frame, density, support, bool(card.get("has_actions", True)))
+    support = Support(origin, cell, mask.astype(np.bool_))
+    return Scene(name, frame, heights.astype(np.float64), support, bool(card.get("has_actions", True)))
 
 
 @cache
@@ -135,14 +127,19 @@ def stored_example(name: str) -> dict[str, Any] | None:
     return found
 
 
-def density_grid(density: Density, support: Support) -> dict[str, Any]:
-    """Log-density as bytes: 0 where there is no support, 1…255 from the thinnest to the densest place.
+def cell_heights(density: Density, support: Support) -> FloatArray:
+    """[nx, ny] log-density in the cells of a support."""
+    return density.log_density(
+        support.origin + support.cell * np.indices(support.mask.shape).transpose(1, 2, 0)
+    )
+
+
+def density_grid(heights: FloatArray, support: Support) -> dict[str, Any]:
+    """Log-density [nx, ny] as bytes: 0 without support, 1…255 from the thinnest to the densest place.
 
     `values` is base64 of ny rows of nx bytes, from the top of the picture to its bottom; `extent` is the
     picture's, which may end beyond the support's by a part of a cell of the picture.
     """
-    places = support.origin + support.cell * np.indices(support.mask.shape).transpose(1, 2, 0)
-    heights = density.log_density(places)
     block = -(-max(support.mask.shape) // LONGEST_SIDE)
     mask, heights = _blocks(support.mask, block), _blocks(np.where(support.mask, heights, -np.inf), block)
     low, high = np.quantile(heights[mask], [0.02, 0.995]) if mask.any() else (0.0, 1.0)

@@ -26,6 +26,7 @@ from chronoforest.errors import Busy, CannotListen, ChronoForestError, InvalidPa
 from chronoforest.view.answers import add_answers
 from chronoforest.view.guard import Guard
 from chronoforest.view.jobs import Job, JobLimits, Jobs, Work
+from chronoforest.view.many import PlansRequest, planning_many
 from chronoforest.view.requests import Accepted, PlanRequest, Refusal, sentence
 from chronoforest.view.world import ServedPreset
 from chronoforest.view.worlds import Worlds
@@ -40,7 +41,7 @@ IDLE_SECONDS = 10.0
 CLOSING_SECONDS = 0.5
 """How long a connection may take to end when the viewer does."""
 
-SEEN_SECONDS = 3.0
+SEEN_SECONDS = 30.0
 """How long loading waits for somebody to look at the world first."""
 
 REFUSALS: dict[int | str, dict[str, Any]] = {
@@ -107,6 +108,14 @@ def _add_planning(app: FastAPI, worlds: Worlds, jobs: Jobs) -> None:
         from chronoforest.view.work import planning
 
         job = jobs.submit(request.session, planning(served.planner(request.mode), request))
+        return Accepted(id=job.id, events=f"/api/plans/{job.id}/events")
+
+    @app.post("/api/plans", status_code=202, responses=REFUSALS)
+    async def plan_many(request: PlansRequest) -> Accepted:
+        """Queue plans for many problems; their events are `plan` or `refused`, each with the number of its
+        problem, and `done`. Follow them at once: a job that nobody follows is cancelled."""
+        served = await run_in_threadpool(worlds.served, request.preset)
+        job = jobs.submit(request.session, planning_many(served.planner(request.mode), request))
         return Accepted(id=job.id, events=f"/api/plans/{job.id}/events")
 
     @app.delete("/api/plans/{job_id}", status_code=204, responses={404: REFUSALS[404]})

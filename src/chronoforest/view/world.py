@@ -11,7 +11,7 @@ import numpy as np
 from chronoforest.data.frames import Frame
 from chronoforest.errors import InvalidParameter
 from chronoforest.types import FloatArray, PlanningModels
-from chronoforest.view.scenes import Scene, stored_example
+from chronoforest.view.scenes import Scene, cell_heights, stored_example
 
 if TYPE_CHECKING:
     from chronoforest.planning.planner import Planner
@@ -44,8 +44,10 @@ class ServedPreset:
     @property
     def scene(self) -> Scene:
         """What the page shows of it."""
-        has_tracker = getattr(self.models, "tracker", None) is not None
-        return Scene(self.name, self.frame, self.models.density, self.models.support, has_tracker)
+        models = self.models
+        heights = cell_heights(models.density, models.support)
+        has_tracker = getattr(models, "tracker", None) is not None
+        return Scene(self.name, self.frame, heights, models.support, has_tracker)
 
     def planner(self, mode: str) -> Planner:
         """The planner of a mode."""

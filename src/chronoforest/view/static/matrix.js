@@ -16,6 +16,7 @@ export class Matrix {
   show(run, round) {
     this.run = run;
     this.round = round;
+    this.canvas.hidden = !round;
     const size = this.canvas.clientWidth || 300;
     const ratio = window.devicePixelRatio || 1;
     this.canvas.width = this.canvas.height = Math.round(size * ratio);
