@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmarks.suites.directed import CONTENDERS, about, plan
-from benchmarks.worlds.city import City, load_city
+from benchmarks.worlds.city import City, Reference, load_city
 from chronoforest.bench.case import Case
 from chronoforest.bench.suite import Request, Suite
 from chronoforest.bench.trials import Trial
@@ -51,8 +51,10 @@ def plan_trip(case: Case, planner: PresetPlanner) -> Trial:
     """Plan a random problem and look at the city."""
     city = known_city(case.choice.data / FOLDER)
     problem, shortest = draw_problem(city, case)
-    result = plan(case, planner, problem)
-    measures = about(result, shortest)
+    timed = plan(case, planner, problem)
+    result, measures = timed.result, about(timed, shortest)
+    measures["num_stops"] = case.num_waypoints
+    measures["shortest_of_all"] = _least_length(city.whole_reference, problem)
     if result.complete:
         figures = [city.judge(route.path) for route in result.routes]
         measures |= {name: sum(asdict(one)[name] for one in figures) for name in asdict(figures[0])}
@@ -68,10 +70,15 @@ def draw_problem(city: City, case: Case) -> tuple[Problem, float]:
         if len(points) < num_anchors or _least_apart(points) < APART:
             continue
         problem = Problem(points[:1], points[1:2], points[2:])
-        lengths = city.reference.lengths(problem.anchors)
-        shortest = AutoSolver()(lengths, problem, None).cost(lengths)
+        shortest = _least_length(city.reference, problem)
         if np.isfinite(shortest):
-            return problem, float(shortest)
+            return problem, shortest
+
+
+def _least_length(reference: Reference, problem: Problem) -> float:
+    """Metres of the shortest routes over a reference."""
+    lengths = reference.lengths(problem.anchors)
+    return float(AutoSolver()(lengths, problem, None).cost(lengths))
 
 
 def _on_recorded_streets(city: City, count: int, rng: np.random.Generator) -> FloatArray:

@@ -39,8 +39,8 @@ def plan_turn(case: Case, planner: PresetPlanner) -> Trial:
     start = (names[0], names[1]), 0.4 - 0.1 * case.episode
     end = (names[-2], names[-1]), 0.6 + 0.1 * case.episode
     way = STRAIT.shortest(start, end)
-    result = plan(case, planner, Problem([STRAIT.place(start)], [STRAIT.place(end)]))
-    measures = about(result, path_length(way) if way is not None else float("inf"))
+    timed = plan(case, planner, Problem([STRAIT.place(start)], [STRAIT.place(end)]))
+    result, measures = timed.result, about(timed, path_length(way) if way is not None else float("inf"))
     path = result.routes[0].path
     if result.complete:
         verdict = STRAIT.judge(path)

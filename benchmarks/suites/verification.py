@@ -34,9 +34,10 @@ GIANT = "pointmaze-giant-stitch-v0"
 KINDS = {
     GIANT: ("driven", "across"),
     strait.PRESET: ("driven", "across", "reversed"),
-    city.PRESET: ("driven", "reversed"),
+    city.PRESET: ("driven", "held out", "reversed"),
 }
-"""What is asked of each world; in the city a straight line may well be a street that no trip took."""
+"""What is asked of each world; in the city a straight line may well be a street that no trip took, and a trip
+that was held out may have been where nothing was learned: driven hops lead along recorded streets."""
 
 EPISODES, BATCH = 10, 20
 """Batches of hops of every kind, and hops in each."""
@@ -75,20 +76,22 @@ def refute(case: Case, planner: PresetPlanner) -> Trial:
     checker = _checker(planner)
     rng = np.random.default_rng([case.seed, case.episode])
     hops = Hops(held_out(case.choice.data, case.preset), checker.piece_length, rng)
-    pieces = _drawn(hops, case.instance, BATCH, _judge(case))
+    pieces = _drawn(hops, case.instance, BATCH, _judge(case), _is_recorded(case))
     refuted = num_refuted(checker, pieces, rng)
     return Trial(
         case, plan=None, measures={"kind": case.instance, "num_hops": len(pieces), "num_refuted": refuted}
     )
 
 
-def _drawn(hops: Hops, kind: str, count: int, is_planted: IsPlanted) -> list[FloatArray]:
+def _drawn(
+    hops: Hops, kind: str, count: int, is_planted: IsPlanted, is_recorded: IsPlanted | None = None
+) -> list[FloatArray]:
     """Hops of a kind."""
     if kind == "across":
         return hops.across(count, is_planted)
     if kind == "reversed":
         return [piece[::-1] for piece in hops.driven(count, lambda piece: is_planted(piece[::-1]))]
-    return hops.driven(count)
+    return hops.driven(count, is_recorded if kind == "driven" else None)
 
 
 @cache
@@ -100,7 +103,7 @@ def _checker(planner: PresetPlanner) -> Checker:
 def num_refuted(checker: Checker, pieces: Sequence[FloatArray], rng: np.random.Generator) -> int:
     """Pieces that no segment realises in as many tries as a plan makes."""
     left = list(pieces)
-    for num_samples in VARIANTS["verified"].piece_samples:
+    for num_samples in checker.tries(VARIANTS["verified"].piece_samples):
         verdicts = checker(left, num_samples, rng)
         left = [piece for piece, verdict in zip(left, verdicts, strict=True) if not verdict.is_verified]
     return len(left)
@@ -160,6 +163,14 @@ def _judge(case: Case) -> IsPlanted:
     if case.preset == city.PRESET:
         return lambda piece: _is_against_trips(piece, case.choice.data)
     return lambda piece: _is_behind_walls(piece, world(case.preset).maze)
+
+
+def _is_recorded(case: Case) -> IsPlanted | None:
+    """Whether a hop leads along a recorded street, in the city; elsewhere all that was driven does."""
+    if case.preset != city.PRESET:
+        return None
+    known = city.known_city(case.choice.data / city.FOLDER)
+    return lambda piece: known.num_followed(piece) >= city.LEAST_PASSES
 
 
 def _is_behind_walls(piece: FloatArray, maze: Maze) -> bool:

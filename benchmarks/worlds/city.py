@@ -19,7 +19,7 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import dijkstra
 from scipy.spatial import cKDTree
 
-from benchmarks.worlds.lanes import evenly
+from benchmarks.worlds.lanes import directions, evenly
 from chronoforest.errors import BadDataset
 from chronoforest.types import BoolArray, FloatArray, IntArray, path_length
 
@@ -161,17 +161,44 @@ class City:
         tree, owner = self._training
         return np.array([len(np.unique(owner[near])) for near in tree.query_ball_point(points, radius)])
 
+    def num_followed(self, path: FloatArray) -> int:
+        """The least number of trips that something is learned from and that go the way of a path [n, 2]:
+        within `BESIDE` metres, in about its direction."""
+        places, moves = _pieces(evenly(path, SPACING))
+        tree, owner = self._training
+        least = np.cos(np.radians(ALIKE))
+        counts = [
+            len(np.unique(owner[near][self._training_directions[near] @ heading >= least]))
+            for near, heading in zip(tree.query_ball_point(places, BESIDE), _units(moves), strict=True)
+        ]
+        return min(counts)
+
+    @cached_property
+    def _known(self) -> dict[int, FloatArray]:
+        """The ways of the trips that are not held out, by their numbers."""
+        pairs = zip(self.ways, self.numbers, strict=True)
+        return {number: way for way, number in pairs if not is_held_out(number)}
+
     @cached_property
     def _training(self) -> tuple[cKDTree, IntArray]:
         """Places along the trips that are not held out, and the trip of each."""
-        pairs = zip(self.ways, self.numbers, strict=True)
-        ways = {number: way for way, number in pairs if not is_held_out(number)}
+        ways = self._known
         owner = np.repeat(np.array(list(ways), dtype=np.int64), [len(way) for way in ways.values()])
         return cKDTree(np.concatenate(list(ways.values()))), owner
 
     @cached_property
+    def _training_directions(self) -> FloatArray:
+        """[n, 2] unit directions at the places of `_training`."""
+        return np.concatenate([directions(way) for way in self._known.values()])
+
+    @cached_property
     def reference(self) -> Reference:
-        """Ways over what was recorded."""
+        """Ways over what was recorded and not held out: nobody can know of the others."""
+        return Reference.made_of(list(self._known.values()))
+
+    @cached_property
+    def whole_reference(self) -> Reference:
+        """Ways over what was recorded, the held-out trips among it."""
         return Reference.made_of(self.ways)
 
 
@@ -198,11 +225,11 @@ class Reference:
         cells = np.floor((places - low) / CELL).astype(np.int64)
         keys = (cells[:, 0] * (cells[:, 1].max() + 1) + cells[:, 1]) * 8 + _sectors(moves, 8)
         keep = _is_passed_often(keys, owner)
-        places, keys, owner = places[keep], keys[keep], owner[keep]
+        row, places, keys, owner = np.flatnonzero(keep), places[keep], keys[keep], owner[keep]
         _, node = np.unique(keys, return_inverse=True)
         count = np.bincount(node)
         position = np.stack([np.bincount(node, places[:, k]) / count for k in range(2)], axis=1)
-        links = [_links(node, owner, ahead) for ahead in (1, NUM_AHEAD)]
+        links = [_links(node, owner, row, ahead) for ahead in range(1, NUM_AHEAD + 1)]
         source, target = (np.concatenate(ends) for ends in zip(*links, strict=True))
         pairs = np.unique(np.stack([source, target]), axis=1)
         metres = np.linalg.norm(position[pairs[0]] - position[pairs[1]], axis=1)
@@ -274,9 +301,11 @@ def _is_passed_often(keys: IntArray, owner: IntArray) -> BoolArray:
     return np.asarray(count[np.searchsorted(known, keys)] >= LEAST_TRIPS)
 
 
-def _links(node: IntArray, owner: IntArray, ahead: int) -> tuple[IntArray, IntArray]:
-    """Nodes that follow each other so many places ahead on one trip."""
+def _links(node: IntArray, owner: IntArray, row: IntArray, ahead: int) -> tuple[IntArray, IntArray]:
+    """Nodes at most `NUM_AHEAD` places after each other on one trip, by the rows [n] they had before some
+    were left out: over those a straight line would be a short cut that nobody drove."""
     keep = (owner[:-ahead] == owner[ahead:]) & (node[:-ahead] != node[ahead:])
+    keep &= row[ahead:] - row[:-ahead] <= NUM_AHEAD
     return node[:-ahead][keep], node[ahead:][keep]
 
 

@@ -67,3 +67,26 @@ def test_trips_are_read_and_one_in_five_is_held_out(tmp_path):
 def test_a_city_that_is_not_there_is_refused_by_name(tmp_path):
     with pytest.raises(BadDataset, match=r"trips\.csv\.gz: no such file"):
         load_city(tmp_path)
+
+
+def test_the_reference_takes_no_short_cut_over_places_that_only_one_trip_passed():
+    """Two trips turn at one corner each, far apart: between them each of them drove alone."""
+    around = np.array([[0.0, 0.0], [400.0, 0.0], [400.0, 400.0], [800.0, 400.0]])
+    over = np.array([[0.0, 0.0], [0.0, 400.0], [400.0, 400.0], [800.0, 400.0]])
+    city = City((around, CORNER[:2], over), (0, 1, 2), STREETS)
+    lengths = city.reference.lengths(np.array([[100.0, 0.0], [700.0, 400.0]]))
+    assert np.isinf(lengths[0, 1])
+
+
+def test_what_only_held_out_trips_drove_is_no_part_of_the_reference():
+    city = City((CORNER, CORNER, CORNER[:2], CORNER[:2]), (4, 9, 0, 1), STREETS)
+    anchors = np.array([[50.0, 0.0], [400.0, 350.0]])
+    assert np.isinf(city.reference.lengths(anchors)[0, 1])
+    assert np.isfinite(city.whole_reference.lengths(anchors)[0, 1])
+
+
+def test_followed_are_those_who_went_the_same_way_all_along():
+    city = City((CORNER, CORNER, CORNER[:2], CORNER), (0, 1, 2, 4), STREETS)
+    assert city.num_followed(CORNER[:2]) == 3
+    assert city.num_followed(CORNER) == 2
+    assert city.num_followed(CORNER[::-1]) == 0

@@ -29,6 +29,9 @@ def test_planted_hops_are_those_that_the_truth_calls_so():
 
 def test_a_hop_is_refuted_when_no_try_realises_it():
     class EveryOther:
+        def tries(self, counts):
+            return counts
+
         def __call__(self, pieces, num_samples, rng):
             return [Verdict(piece if piece[0, 0] > 0 else None, 0.5) for piece in pieces]
 

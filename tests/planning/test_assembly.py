@@ -102,7 +102,7 @@ def test_repeated_points_do_not_disturb_resampling():
 @each_walk
 def test_cutting_corners_never_lengthens_and_keeps_the_ends(seed):
     path = wander(seed)
-    cut = cut_corners(path, SquareDensity(BLOCK), DISTANCE, PARAMS)
+    (cut,) = cut_corners([path], SquareDensity(BLOCK), DISTANCE, PARAMS)
     assert path_length(cut) <= path_length(path) + 1e-9
     np.testing.assert_array_equal(cut[[0, -1]], path[[0, -1]])
 
@@ -110,7 +110,7 @@ def test_cutting_corners_never_lengthens_and_keeps_the_ends(seed):
 @each_walk
 def test_cut_corners_are_points_of_the_path_in_its_order(seed):
     path = wander(seed)
-    cut = cut_corners(path, SquareDensity(BLOCK), DISTANCE, PARAMS)
+    (cut,) = cut_corners([path], SquareDensity(BLOCK), DISTANCE, PARAMS)
     rows = [int(np.flatnonzero((path == point).all(axis=1))[0]) for point in cut]
     assert rows == sorted(set(rows))
 
@@ -172,7 +172,7 @@ def test_settling_never_makes_the_price_of_a_path_higher():
 
     for seed in range(8):
         path = resample(wander(seed), 0.5)
-        assert price(settle(path, density, PARAMS)) <= price(path) + 1e-9
+        assert price(settle([path], density, PARAMS)[0]) <= price(path) + 1e-9
 
 
 def test_a_cut_that_takes_longer_than_the_way_it_replaces_is_refused():
@@ -180,14 +180,14 @@ def test_a_cut_that_takes_longer_than_the_way_it_replaces_is_refused():
     path = np.array([[4.0, 5.0], [4.0, 18.0], [16.0, 18.0], [16.0, 5.0]])
     path = resample(path, 1.0)
     open_square = SquareDensity()
-    assert cut_corners(path, open_square, DISTANCE, PARAMS)[:, 1].max() < 15
-    assert cut_corners(path, open_square, SlowMiddle(), PARAMS)[:, 1].max() >= 15
+    assert cut_corners([path], open_square, DISTANCE, PARAMS)[0][:, 1].max() < 15
+    assert cut_corners([path], open_square, SlowMiddle(), PARAMS)[0][:, 1].max() >= 15
 
 
 def test_short_paths_are_left_alone():
     for path in (np.zeros((1, 2)), np.array([[1.0, 1.0], [2.0, 2.0]])):
-        np.testing.assert_array_equal(cut_corners(path, SquareDensity(), DISTANCE, PARAMS), path)
-        np.testing.assert_array_equal(settle(path, SquareDensity(), PARAMS), path)
+        np.testing.assert_array_equal(cut_corners([path], SquareDensity(), DISTANCE, PARAMS)[0], path)
+        np.testing.assert_array_equal(settle([path], SquareDensity(), PARAMS)[0], path)
 
 
 def test_joined_legs_share_their_ends_once_and_stops_point_at_them():
@@ -258,10 +258,9 @@ def test_the_way_back_over_a_bridge_is_the_same_way_reversed():
 def test_a_meeting_is_built_once_and_another_only_if_the_trees_reach_it_sooner(is_reversible):
     forest, meeting = two_trees()
     walkways = Walkways(SquareDensity(), DISTANCE, PARAMS, is_reversible, CLOCK)
-    first = walkways.realise(forest, meeting)
+    (first,) = walkways.realise(forest, [meeting])
     assert first.cost == pytest.approx(0.1 / SPEED)
-    assert walkways.realise(forest, meeting) is None
-    assert walkways.realise(forest, replace(meeting, cost=0.9)) is None
+    assert walkways.realise(forest, [meeting, replace(meeting, cost=0.9)]) == ()
     assert (meeting.pair.reversed in walkways.bridges) == is_reversible
 
 
@@ -275,7 +274,7 @@ def test_a_cut_against_the_direction_of_the_path_is_refused_where_ways_are_one_w
     corners = np.array([[2.0, 2.0], [14.0, 2.0], [14.0, 6.0], [2.0, 6.0]])
     loop = resample(corners, 0.5)
     free, bound = (
-        cut_corners(loop, Corridor(8.0, is_one_way), DISTANCE, PARAMS) for is_one_way in (False, True)
+        cut_corners([loop], Corridor(8.0, is_one_way), DISTANCE, PARAMS)[0] for is_one_way in (False, True)
     )
     assert path_length(free) == pytest.approx(4.0)
     assert path_length(bound) > 20.0
@@ -286,26 +285,31 @@ def straight_bridge(length):
     return Bridge(resample(np.array([[3.0, 3.0], [3.0 + length, 3.0]]), 0.25), length)
 
 
+def built_as(lengths):
+    """Bridges of the given lengths, one after another."""
+    return lambda _, meetings, *__: [straight_bridge(next(lengths)) for _ in meetings]
+
+
 def test_another_meeting_is_built_only_if_the_trees_reach_it_clearly_sooner(monkeypatch):
     """Every bridge built here is shorter than the one before, so that only the threshold can refuse it."""
     lengths = iter([9.0, 8.0, 7.0])
-    monkeypatch.setattr(assembly, "build_bridge", lambda *_: straight_bridge(next(lengths)))
+    monkeypatch.setattr(assembly, "build_bridges", built_as(lengths))
     monkeypatch.setattr(assembly, "WORTH_BUILDING", 0.95)
     forest, meeting = two_trees()
     walkways = Walkways(SquareDensity(), DISTANCE, PARAMS, is_reversible=True, clock=CLOCK)
-    built = [walkways.realise(forest, replace(meeting, cost=cost)) for cost in (100.0, 96.0, 94.0, 90.0)]
-    assert [found is not None for found in built] == [True, False, True, False]
+    built = [walkways.realise(forest, [replace(meeting, cost=cost)]) for cost in (100.0, 96.0, 94.0, 90.0)]
+    assert [len(found) == 1 for found in built] == [True, False, True, False]
     assert walkways.bridges[meeting.pair].length == pytest.approx(8.0)
 
 
 def test_a_bridge_that_turns_out_longer_is_forgotten(monkeypatch):
     lengths = iter([5.0, 5.0, 4.0])
-    monkeypatch.setattr(assembly, "build_bridge", lambda *_: straight_bridge(next(lengths)))
+    monkeypatch.setattr(assembly, "build_bridges", built_as(lengths))
     forest, meeting = two_trees()
     walkways = Walkways(SquareDensity(), DISTANCE, PARAMS, is_reversible=True, clock=CLOCK)
-    built = [walkways.realise(forest, replace(meeting, cost=cost)) for cost in (100.0, 50.0, 25.0)]
-    assert [found is not None for found in built] == [True, False, True]
-    assert built[2].cost == pytest.approx(4.0 / SPEED)
+    built = [walkways.realise(forest, [replace(meeting, cost=cost)]) for cost in (100.0, 50.0, 25.0)]
+    assert [len(found) == 1 for found in built] == [True, False, True]
+    assert built[2][0].cost == pytest.approx(4.0 / SPEED)
 
 
 def test_a_way_takes_its_length_at_the_pace_unless_it_surely_takes_longer():

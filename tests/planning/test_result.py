@@ -193,6 +193,8 @@ def test_the_summary_tells_what_is_missing_and_every_order(is_complete):
     assert summary.startswith("complete;" if is_complete else "incomplete, unmet: ")
     assert all(" → ".join(route.order) in summary for route in result.routes)
     assert all(f"{source}→{target}" in summary for source, target in result.unmet)
+    assert len(result.shortfalls) == len(result.unmet)
+    assert all(sentence in summary for sentence in result.shortfalls)
 
 
 def change(values, where, new):

@@ -17,6 +17,8 @@ from chronoforest.planning.shortening import (
     cut_corners,
     resample,
     settle,
+    shorten,
+    shorten_all,
     travel_time,
 )
 
@@ -96,7 +98,7 @@ def test_cut_corners_is_the_cheapest_of_all_ways_over_the_paths_points(seed, lon
     corners = np.stack([xs, ys], axis=1)
     path = corners + rng.uniform(-0.6, 0.6, corners.shape)
     path[density.margin(path) <= 0] += [-0.7, 0.7]
-    chosen = cut_corners(path, density, distance, params)
+    (chosen,) = cut_corners([path], density, distance, params)
     best = cheapest_by_trying_all(path, density, distance, params)
     np.testing.assert_array_equal(chosen, path[list(best)])
 
@@ -105,14 +107,14 @@ def test_cut_corners_is_the_cheapest_of_all_ways_over_the_paths_points(seed, lon
 def test_a_cut_may_be_as_long_as_the_longest(longest_cut, num_points):
     path = np.array([[5.0, 5.0], [6.0, 6.0], [7.0, 5.0]])
     params = AssemblyParams(longest_cut=longest_cut)
-    assert len(cut_corners(path, SquareDensity(), DISTANCE, params)) == num_points
+    assert len(cut_corners([path], SquareDensity(), DISTANCE, params)[0]) == num_points
 
 
 def test_a_thin_wall_is_not_overlooked():
     path = np.array([[5.0, 2.0], [7.0, 6.0], [9.0, 2.0]])
     thin = SquareDensity(((6.85, -1.0), (7.15, 5.0)))
-    assert len(cut_corners(path, thin, DISTANCE, PARAMS)) == 3
-    assert len(cut_corners(path, SquareDensity(), DISTANCE, PARAMS)) == 2
+    assert len(cut_corners([path], thin, DISTANCE, PARAMS)[0]) == 3
+    assert len(cut_corners([path], SquareDensity(), DISTANCE, PARAMS)[0]) == 2
 
 
 @pytest.mark.parametrize(("steps", "num_points"), [(21.9, 2), (22.1, 3)])
@@ -124,9 +126,9 @@ def test_a_cut_may_take_a_tenth_longer_than_the_way_it_replaces(steps, num_point
             return np.where(np.abs(source - target).max(axis=-1) > 1.5, steps, 10.0)
 
     path = np.array([[5.0, 5.0], [6.0, 6.0], [7.0, 5.0]])
-    assert len(cut_corners(path, SquareDensity(), Timed(), PARAMS)) == num_points
+    assert len(cut_corners([path], SquareDensity(), Timed(), PARAMS)[0]) == num_points
     longer, short_cuts = np.concatenate([[[4.0, 5.0]], path]), AssemblyParams(longest_cut=2.5)
-    assert len(cut_corners(longer, SquareDensity(), Timed(), short_cuts)) == num_points + 1
+    assert len(cut_corners([longer], SquareDensity(), Timed(), short_cuts)[0]) == num_points + 1
 
 
 @pytest.mark.parametrize(("edge", "num_points"), [(0.4, 2), (0.5, 2), (0.6, 3)])
@@ -135,12 +137,12 @@ def test_a_cut_leaves_the_room_that_every_cut_must_leave(edge, num_points):
     path = np.array([[5.0, 1.5], [6.5, 3.0], [8.0, 1.5]])
     density = SquareDensity(((6.0, -1.0), (7.0, 1.0)))
     params = AssemblyParams(edge=edge, keep_margin=0.1)
-    assert len(cut_corners(path, density, DISTANCE, params)) == num_points
+    assert len(cut_corners([path], density, DISTANCE, params)[0]) == num_points
 
 
 def test_a_cut_may_leave_an_anchor_that_lies_outside_the_support():
     path = np.array([[5.0, -0.3], [6.5, 1.5], [8.0, 2.0]])
-    cut = cut_corners(path, SquareDensity(), DISTANCE, AssemblyParams(keep_margin=100.0))
+    (cut,) = cut_corners([path], SquareDensity(), DISTANCE, AssemblyParams(keep_margin=100.0))
     np.testing.assert_array_equal(cut, path[[0, 2]])
 
 
@@ -148,7 +150,7 @@ def test_a_cut_further_on_is_not_excused_by_an_anchor_outside_the_support():
     """The chord from the second to the last point grazes a block, which the way over the third does not."""
     path = np.array([[5.0, -0.3], [5.0, 1.5], [6.5, 3.0], [8.0, 1.5]])
     density = SquareDensity(((6.0, -1.0), (7.0, 1.4)))
-    cut = cut_corners(path, density, DISTANCE, AssemblyParams(keep_margin=100.0))
+    (cut,) = cut_corners([path], density, DISTANCE, AssemblyParams(keep_margin=100.0))
     np.testing.assert_array_equal(cut, path[[0, 2, 3]])
 
 
@@ -163,9 +165,9 @@ class OneLane(SquareDensity):
 def test_a_cut_against_the_lane_is_refused_and_the_path_itself_is_not():
     """The path runs west: nobody was seen to, but it is what was found."""
     east = np.array([[5.0, 5.0], [6.0, 5.1], [7.0, 5.0]])
-    assert len(cut_corners(east, OneLane(is_one_way=True), DISTANCE, PARAMS)) == 2
+    assert len(cut_corners([east], OneLane(is_one_way=True), DISTANCE, PARAMS)[0]) == 2
     np.testing.assert_array_equal(
-        cut_corners(east[::-1], OneLane(is_one_way=True), DISTANCE, PARAMS), east[::-1]
+        cut_corners([east[::-1]], OneLane(is_one_way=True), DISTANCE, PARAMS)[0], east[::-1]
     )
 
 
@@ -177,14 +179,14 @@ def test_a_cut_is_refused_when_a_part_of_it_runs_against_the_lane():
             return super().follows(points, moves) == (points[..., 1] < 6.0)
 
     path = np.array([[5.0, 5.0], [6.0, 5.6], [7.0, 6.5]])
-    assert len(cut_corners(path, TwoLanes(is_one_way=True), DISTANCE, PARAMS)) == 3
+    assert len(cut_corners([path], TwoLanes(is_one_way=True), DISTANCE, PARAMS)[0]) == 3
 
 
 @pytest.mark.parametrize(("rise", "num_points"), [(0.9, 2), (1.2, 3)])
 def test_where_ways_are_one_way_a_cut_turns_by_no_more_than_45_degrees(rise, num_points):
     path = np.array([[5.0, 5.0], [6.0, 5.0 + rise], [7.0, 5.0]])
-    assert len(cut_corners(path, OneLane(is_one_way=True), DISTANCE, PARAMS)) == num_points
-    assert len(cut_corners(path, SquareDensity(), DISTANCE, PARAMS)) == 2
+    assert len(cut_corners([path], OneLane(is_one_way=True), DISTANCE, PARAMS)[0]) == num_points
+    assert len(cut_corners([path], SquareDensity(), DISTANCE, PARAMS)[0]) == 2
 
 
 def settled_by_trying_all(path, density, params):
@@ -214,7 +216,9 @@ def test_settling_is_the_cheapest_of_all_sideways_moves(seed, count):
     density, params = SquareDensity(BLOCK), AssemblyParams(tube_width=0.6, tube_step=0.3)
     along_the_block = np.array([[6.5, 9.0], [6.6, 10.0], [6.3, 11.0], [6.5, 12.0], [6.6, 13.0]])
     path = along_the_block[:count] + rng.uniform(-0.4, 0.4, (count, 2))
-    np.testing.assert_allclose(settle(path, density, params), settled_by_trying_all(path, density, params))
+    np.testing.assert_allclose(
+        settle([path], density, params)[0], settled_by_trying_all(path, density, params)
+    )
 
 
 @pytest.mark.parametrize("top", [5.0, 5.25])
@@ -222,7 +226,7 @@ def test_no_point_settles_outside_the_support_or_on_its_edge(top):
     """Room is so dear everywhere that only the ban keeps the middle from staying where it is."""
     path = np.array([[5.0, 5.0], [6.0, 5.0], [7.0, 5.0]])
     density = SquareDensity(((5.5, 3.0), (6.5, top)))
-    settled = settle(path, density, AssemblyParams(keep_margin=100.0))
+    (settled,) = settle([path], density, AssemblyParams(keep_margin=100.0))
     assert density.margin(settled[1]) > 0
 
 
@@ -235,8 +239,18 @@ def test_sizes_must_be_positive(name):
 
 def test_what_is_kept_as_found_has_the_same_corners():
     path = np.array([[1.0, 1.0], [1.0, 3.1], [1.0, 3.1], [4.0, 3.1]])
-    kept = as_found(path, SquareDensity(), DISTANCE, PARAMS)
+    (kept,) = as_found([path], SquareDensity(), DISTANCE, PARAMS)
     hops = np.linalg.norm(np.diff(kept, axis=0), axis=1)
     np.testing.assert_allclose(kept[[0, 9, -1]], path[[0, 1, 3]])
     assert 0 < hops.min() <= hops.max() <= PARAMS.spacing + 1e-9
     assert hops.sum() == pytest.approx(5.1)
+
+
+def test_many_ways_are_shortened_as_each_alone_would_be():
+    """Ways of different lengths, two of them with nothing to cut, more than are taken at once."""
+    rng, density = np.random.default_rng(0), SquareDensity(BLOCK)
+    bent = [rng.uniform(1.0, 5.0, (count, 2)) for count in (3, 9, 5, 7, 4) * 4]
+    ways = [*bent, np.array([[1.0, 1.0], [1.2, 1.0]]), np.array([[2.0, 2.0], [2.0, 2.0]])]
+    for way, found in zip(ways, shorten_all(ways, density, DISTANCE, PARAMS), strict=True):
+        np.testing.assert_array_equal(found, shorten(way, density, DISTANCE, PARAMS))
+    assert shorten_all([], density, DISTANCE, PARAMS) == []

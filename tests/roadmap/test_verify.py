@@ -7,11 +7,12 @@ from road_cases import grid_density, ground
 
 from chronoforest.errors import InvalidParameter
 from chronoforest.roadmap import verify as verification
+from chronoforest.roadmap.arrivals import arrivals
+from chronoforest.roadmap.doubts import doubtful
 from chronoforest.roadmap.verify import (
     Checker,
     Questions,
     VerifyParams,
-    _arrivals,
     cut,
     in_batches,
     usual_reach,
@@ -127,6 +128,89 @@ def test_the_meeting_radius_is_in_steps(gap, is_verified):
     assert verdict.is_verified == is_verified
 
 
+class ArrivingSampler(StraightSampler):
+    """Those who leave stay where they are; those who arrive came straight on."""
+
+    def __call__(self, query, rng):
+        segments = super().__call__(query, rng)
+        segments[~query.is_incoming] = query.boundary[~query.is_incoming, None]
+        return segments
+
+
+@pytest.mark.parametrize("both_ways", [True, False])
+def test_what_few_set_out_for_is_verified_by_those_who_came_from_there(both_ways):
+    params, piece = VerifyParams(both_ways=both_ways), np.array([[2.0, 3.0], [6.0, 3.0]])
+    (verdict,) = verify([asked([piece])], ArrivingSampler(), ground(), params)
+    assert verdict.is_verified == both_ways
+    assert verdict.share == (0.5 if both_ways else 0.0)
+    if both_ways:
+        np.testing.assert_allclose(verdict.segment[[0, -1]], piece)
+
+
+def test_those_who_came_against_the_traffic_verify_nothing():
+    headings = np.zeros((4, 80, 40), dtype=bool)
+    headings[0] = True
+    density = grid_density(np.ones((80, 40), dtype=bool), headings=headings)
+    eastward, params = np.array([[4.0, 5.0], [8.0, 5.0]]), VerifyParams(both_ways=True)
+    verdicts = verify([asked([eastward, eastward[::-1]])], ArrivingSampler(), ground(density), params)
+    assert [verdict.is_verified for verdict in verdicts] == [True, False]
+
+
+CORNER = np.concatenate([[[x, 0.0] for x in range(11)], [[10.0, y] for y in range(1, 11)]])
+
+
+def keeping(*rows):
+    """Which points of the corner somebody keeps to."""
+    kept = np.zeros((1, len(CORNER)), dtype=bool)
+    kept[0, list(rows)] = True
+    return kept
+
+
+def test_where_neither_side_keeps_to_a_straight_piece_is_in_doubt():
+    straight, leaving, arriving = CORNER[:11], keeping(0, 1, 2, 3)[:, :11], keeping(7, 8, 9, 10)[:, :11]
+    part = doubtful(straight, leaving, arriving, room=0.5)
+    assert part[:, 0].tolist() == [2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]
+
+
+def test_what_others_keep_to_after_they_left_the_piece_does_not_count():
+    part = doubtful(CORNER[:11], keeping(0, 1, 2, 8, 9, 10)[:, :11], keeping(10)[:, :11], room=0.5)
+    assert part[[0, -1], 0].tolist() == [1.0, 10.0]
+
+
+def test_of_a_piece_that_turns_the_turn_is_in_doubt_and_not_the_streets():
+    rounded = np.array([[0, 0], [4, 0], [8, 0], [9, 0.3], [9.7, 1], [10, 2], [10, 6], [10, 10]], dtype=float)
+    leaving, arriving = np.arange(8)[None] < 3, np.arange(8)[None] > 5
+    part = doubtful(rounded, leaving, arriving, room=1.0)
+    assert part.tolist() == rounded[3:5].tolist()
+
+
+def test_where_segments_come_from_both_ends_there_is_one_more_try():
+    open_ways, lanes = (
+        Checker(StraightSampler(), ground(), 4.0, VerifyParams(both_ways=both)) for both in (False, True)
+    )
+    assert open_ways.tries((6, 12)) == (6, 12)
+    assert lanes.tries((6, 12)) == (6, 12, 24)
+
+
+class LeftLaneSampler(StraightSampler):
+    """Only those who begin left of the middle get anywhere."""
+
+    def __call__(self, query, rng):
+        segments = super().__call__(query, rng)
+        is_right = query.boundary[:, 1] < 3.5
+        segments[is_right] = query.boundary[is_right, None]
+        return segments
+
+
+@pytest.mark.parametrize(("aside", "is_verified"), [(0.0, False), (1.0, True)])
+def test_segments_begin_beside_the_piece_too(aside, is_verified):
+    piece = np.array([[2.0, 3.0], [6.0, 3.0]])
+    params = VerifyParams(both_ways=True, aside=aside)
+    (verdict,) = verify([asked([piece])], LeftLaneSampler(), ground(), params)
+    assert verdict.is_verified == is_verified
+    assert (verdict.doubtful is None) == is_verified
+
+
 class NoisySampler(StraightSampler):
     """Segments end wherever the noise leads."""
 
@@ -182,5 +266,5 @@ def test_a_segment_arrives_with_its_first_frame_that_is_near_enough(radius):
     segments = np.stack([along, np.full(101, 3.0)], axis=1)[None]
     is_sound, end = np.ones((1, 101), dtype=bool), np.array([[9.0, 3.0]])
     known = ground(distance=SlowDistance())
-    found = _arrivals(segments, is_sound, end, np.zeros(1, dtype=np.int64), known, radius + 1e-6)
+    found = arrivals(segments, is_sound, end, np.zeros(1, dtype=np.int64), known, radius + 1e-6)
     assert found.tolist() == [round(70 - radius // 2)]

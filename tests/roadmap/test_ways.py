@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from fakes import BLOCK, SPEED
@@ -6,7 +8,8 @@ from road_cases import gate_road, ring_road, square_road
 from chronoforest.errors import InvalidParameter
 from chronoforest.roadmap.hops import Hops
 from chronoforest.roadmap.places import Places
-from chronoforest.roadmap.ways import Roadmap, join
+from chronoforest.roadmap.turns import turns
+from chronoforest.roadmap.ways import ALIKE, Roadmap, join
 from chronoforest.types import path_length
 
 ACROSS = np.array([[3.0, 10.0], [17.0, 10.0], [10.0, 3.0]])
@@ -112,3 +115,14 @@ def test_costs_are_close_to_the_shortest_way():
     true = np.linalg.norm(points[:, None] - points, axis=-1) / SPEED
     assert (cost >= true - 1e-6).all()
     assert (cost <= 1.08 * true + 1e-6).all()
+
+
+def test_on_lanes_hops_along_a_path_have_about_its_heading():
+    road, known = square_road()
+    net = joined(road, known)
+    on_lanes = replace(net, turns=turns(net.places.position, net.hops, net.num_anchors))
+    path = np.array([[2.0, 3.0], [18.0, 3.0]])
+    along = on_lanes.hops_along(path, 1.0)
+    moves = net.places.position[net.hops.target[along]] - net.places.position[net.hops.source[along]]
+    assert 0 < len(along) < len(net.hops_along(path, 1.0))
+    assert (np.abs(moves[:, 1]) < np.tan(np.radians(ALIKE)) * moves[:, 0] + 1e-9).all()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy.ndimage import distance_transform_edt, gaussian_filter, map_coordinates, maximum_filter
@@ -86,14 +87,19 @@ class GridDensity:
         """Whether there is a table of headings."""
         return self.headings is not None
 
+    @cached_property
+    def _lowest(self) -> tuple[float, float]:
+        """The least of the log densities and of the margins, which hold outside the grid."""
+        return float(self.log_table.min()), float(self._margin.min())  # type: ignore[attr-defined]
+
     def log_density(self, points: FloatArray) -> FloatArray:
         """[..., 2] → [...]; places outside the grid get the table's lowest value."""
-        return self._lookup(self.log_table, points, float(self.log_table.min()))
+        return self._lookup(self.log_table, points, self._lowest[0])
 
     def margin(self, points: FloatArray) -> FloatArray:
         """[..., 2] → [...] world units to unsupported space, negative outside the support."""
         table: FloatArray = self._margin  # type: ignore[attr-defined]
-        return self._lookup(table, points, float(table.min()))
+        return self._lookup(table, points, self._lowest[1])
 
     def follows(self, points: FloatArray, moves: FloatArray) -> BoolArray:
         """[..., 2] places and moves → [...]; true everywhere without a table of headings, and for moves of

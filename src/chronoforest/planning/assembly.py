@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from chronoforest.planning.shortening import AssemblyParams, Shortening, resample, shorten, travel_time
+from chronoforest.planning.shortening import AssemblyParams, Shortening, resample, shorten_all, travel_time
 from chronoforest.search.tree import Forest
 from chronoforest.types import (
     Calibration,
@@ -48,17 +48,18 @@ class Bridge:
         return Bridge(self.path[::-1], self.raw_length)
 
 
-def build_bridge(
+def build_bridges(
     forest: Forest,
-    meeting: Meeting,
+    meetings: Sequence[Meeting],
     density: Density,
     distance: Distance,
     params: AssemblyParams,
-    shortened: Shortening = shorten,
-) -> Bridge:
-    """Join a meeting's halves and shorten them."""
-    raw = bridge_path(forest, meeting)
-    return Bridge(shortened(raw, density, distance, params), path_length(raw))
+    shortened: Shortening = shorten_all,
+) -> list[Bridge]:
+    """Join the halves of every meeting and shorten them, all at once."""
+    raw = [bridge_path(forest, meeting) for meeting in meetings]
+    paths = shortened(raw, density, distance, params)
+    return [Bridge(path, path_length(way)) for path, way in zip(paths, raw, strict=True)]
 
 
 def bridge_path(forest: Forest, meeting: Meeting) -> FloatArray:
@@ -101,7 +102,7 @@ class Walkways:
         params: AssemblyParams,
         is_reversible: bool,
         clock: Clock,
-        shortened: Shortening = shorten,
+        shortened: Shortening = shorten_all,
     ) -> None:
         self.density = density
         self.distance = distance
@@ -112,17 +113,30 @@ class Walkways:
         self.bridges: dict[Pair, Bridge] = {}
         self._tried: dict[Pair, float] = {}
 
-    def realise(self, forest: Forest, meeting: Meeting) -> Meeting | None:
-        """The meeting at the cost of its walkable bridge; None if it is not worth building or no shorter."""
-        pair = meeting.pair
-        if meeting.cost > WORTH_BUILDING * self._tried.get(pair, np.inf):
-            return None
-        self._remember(self._tried, pair, meeting.cost, meeting.cost)
-        bridge = build_bridge(forest, meeting, self.density, self.distance, self.params, self.shortened)
-        if pair in self.bridges and bridge.length >= self.bridges[pair].length:
-            return None
-        self._remember(self.bridges, pair, bridge, bridge.reversed)
-        return replace(meeting, cost=self.clock(bridge.path))
+    def realise(self, forest: Forest, meetings: Iterable[Meeting]) -> tuple[Meeting, ...]:
+        """Meetings at the cost of their walkable bridges, without those that are not worth building or turn
+        out no shorter than what is there."""
+        worth = [meeting for meeting in meetings if self._is_worth_building(meeting)]
+        bridges = build_bridges(forest, worth, self.density, self.distance, self.params, self.shortened)
+        return tuple(
+            replace(meeting, cost=self.clock(bridge.path))
+            for meeting, bridge in zip(worth, bridges, strict=True)
+            if self._is_kept(meeting.pair, bridge)
+        )
+
+    def _is_worth_building(self, meeting: Meeting) -> bool:
+        """Whether the trees reach it clearly sooner than what was tried; that it is tried is remembered."""
+        is_worth = meeting.cost <= WORTH_BUILDING * self._tried.get(meeting.pair, np.inf)
+        if is_worth:
+            self._remember(self._tried, meeting.pair, meeting.cost, meeting.cost)
+        return is_worth
+
+    def _is_kept(self, pair: Pair, bridge: Bridge) -> bool:
+        """Whether a bridge is the shortest of its pair; it is remembered then."""
+        is_shorter = pair not in self.bridges or bridge.length < self.bridges[pair].length
+        if is_shorter:
+            self._remember(self.bridges, pair, bridge, bridge.reversed)
+        return is_shorter
 
     def along(self, links: Iterable[Pair]) -> Bridge:
         """The bridges of adjoining links as one."""

@@ -140,8 +140,7 @@ class ClosedLoop:
 
     def _learn(self, evidence: Evidence) -> None:
         """Take in what a round found; a meeting costs what its walkable bridge takes."""
-        realised = (self.walkways.realise(self.forest, meeting) for meeting in evidence.meetings)
-        kept = tuple(meeting for meeting in realised if meeting is not None)
+        kept = self.walkways.realise(self.forest, evidence.meetings)
         self.bridges = self.bridges.updated(Evidence(evidence.witnesses, kept), self.params.is_reversible)
 
     def _record(self, found: Expansion, pairs: tuple[Pair, ...], all_hop: Closure) -> None:

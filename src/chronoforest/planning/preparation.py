@@ -65,14 +65,14 @@ class Prepared:
         codes, ways = self.models.distance.encode(some), self.join(some).ways()
         told = self.models.distance.between(codes[:-1], codes[1:])
         found = [(ways.way(row, row + 1), steps) for row, steps in enumerate(told)]
-        ratios = [self._steps_along(way.path) / steps for way, steps in found if way is not None]
+        known = [(way.path, steps) for way, steps in found if way is not None]
+        paths = self.shortened([path for path, _ in known])
+        ratios = [self.clock(path) / steps for path, (_, steps) in zip(paths, known, strict=True)]
         return float(np.median(ratios)) if ratios else 1.0
 
-    def _steps_along(self, path: FloatArray) -> float:
-        """What a path takes after shortening."""
-        return self.clock(
-            self.params.shortened(path, self.models.density, self.learned, self.params.assembly)
-        )
+    def shortened(self, paths: Sequence[FloatArray]) -> list[FloatArray]:
+        """What is made of ways [t, d] that were found."""
+        return self.params.shortened(paths, self.models.density, self.learned, self.params.assembly)
 
     @property
     def clock(self) -> Clock:

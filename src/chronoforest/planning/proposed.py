@@ -1,30 +1,55 @@
-"""Ways that the roadmap proposed, and what the denoiser realised of them."""
+"""A leg's way as the roadmap proposes it, and what the denoiser said of it so far."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from chronoforest.planning.assembly import Bridge
+from chronoforest.roadmap.verify import Verdict
 from chronoforest.types import FloatArray
 
 
 @dataclass(frozen=True, eq=False)
 class ProposedWay:
     """A leg's way: bridge: shortened; steps: expected along it; pieces: what is left to verify of it;
-    segments: what was realised."""
+    segments: what was realised; doubtful: the part of each piece that is left to which nobody keeps, where
+    the denoiser told."""
 
     bridge: Bridge
     steps: float
     pieces: tuple[FloatArray, ...]
     segments: tuple[FloatArray, ...] = ()
+    doubtful: tuple[FloatArray, ...] = ()
 
     @property
     def is_verified(self) -> bool:
         """Whether somebody moves like that all along."""
         return not self.pieces
+
+    @property
+    def doubts(self) -> tuple[FloatArray, ...]:
+        """What speaks against the way: the doubtful parts of its pieces, or these as a whole."""
+        return self.doubtful or self.pieces
+
+    def judged(self, verdicts: Sequence[Verdict]) -> ProposedWay:
+        """The way after a verdict on every piece that was left."""
+        left = [
+            (piece, verdict)
+            for piece, verdict in zip(self.pieces, verdicts, strict=True)
+            if not verdict.is_verified
+        ]
+        segments = [verdict.segment for verdict in verdicts if verdict.segment is not None]
+        return replace(
+            self,
+            pieces=tuple(piece for piece, _ in left),
+            segments=(*self.segments, *segments),
+            doubtful=tuple(
+                piece if verdict.doubtful is None else verdict.doubtful for piece, verdict in left
+            ),
+        )
 
 
 def padded(segments: Sequence[FloatArray]) -> FloatArray:

@@ -15,6 +15,7 @@ from chronoforest.errors import BadResult
 from chronoforest.files import reading, write_text
 from chronoforest.names import check_plan_file
 from chronoforest.planning import exports
+from chronoforest.planning.shortfalls import shortfalls
 from chronoforest.typed import from_plain
 from chronoforest.types import (
     Certificate,
@@ -64,6 +65,11 @@ class PlanResult:
         return not self.unmet
 
     @property
+    def shortfalls(self) -> tuple[str, ...]:
+        """Of every unmet leg: how far each side got, which anchor is at fault, and what would help."""
+        return shortfalls(self.unmet, self.problem, self.trees, self.frame)
+
+    @property
     def length(self) -> float:
         """Units of the frame over all routes, after post-processing."""
         return sum(route.length for route in self.routes)
@@ -101,6 +107,7 @@ class PlanResult:
         state += f", {self.num_refuted} proposed ways refuted" if self.num_refuted else ""
         state += ", which changed the order" if self.num_refuted and self.is_reordered else ""
         lines = [f"{state}; {self.num_rounds} rounds, {self.num_expanded} expansions, {self.seconds:.1f} s"]
+        lines += [f"  {sentence}" for sentence in self.shortfalls]
         unit = self.frame.unit
         lines += [f"  {' → '.join(route.order)}  {self._extent(route)}" for route in self.routes]
         is_cut = self.saved >= 0

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -16,8 +15,9 @@ from chronoforest.planning.limits import within
 from chronoforest.planning.preparation import Prepared
 from chronoforest.planning.proposed import ProposedWay, padded
 from chronoforest.planning.result import PlanResult
+from chronoforest.roadmap.hops import AGAINST
 from chronoforest.roadmap.verify import Questions, Verdict, cut
-from chronoforest.roadmap.ways import Joined, Ways
+from chronoforest.roadmap.ways import Joined, Way, Ways
 from chronoforest.routing.certificates import width
 from chronoforest.routing.solver import AutoSolver, FixedOrder, best_two_costs, order_from_names
 from chronoforest.search.memory import ForestMemory
@@ -45,7 +45,7 @@ HOPE = 0.96
 
 DEARER = 1.5
 """What a refuted hop costs then, in times of what it cost: how much of a detour the doubt is worth. It gets
-dearer once, however often it is refuted."""
+dearer once, however often it is refuted. On a lane it costs what one does that nobody drove."""
 
 MOST_REFUTED = 3
 """A leg whose ways were refuted so often stays as it was first proposed: where the denoiser realises nothing,
@@ -126,7 +126,7 @@ class RoadmapSearch:
             return None
         tries = min(self.num_tries[leg] for leg in self.asked)
         pieces = [piece for leg in self.asked for piece in self.found[leg].pieces]
-        return Questions(pieces, self.prepared.variant.piece_samples[tries], self.rng)
+        return Questions(pieces, self._counts[tries], self.rng)
 
     def take(self, verdicts: Sequence[Verdict]) -> None:
         """Take in the answers; ways that are refuted get dearer and the route is solved anew."""
@@ -134,11 +134,15 @@ class RoadmapSearch:
         left = iter(verdicts)
         for leg in self.asked:
             self._take_in(leg, [next(left) for _ in self.found[leg].pieces])
-        most = len(self.prepared.variant.piece_samples)
-        refuted = [leg for leg in self.asked if self.num_tries[leg] == most]
+        refuted = [leg for leg in self.asked if self.num_tries[leg] == len(self._counts)]
         if refuted:
             self._refute(*refuted)
             self.route = self._propose(self.route)
+
+    @property
+    def _counts(self) -> tuple[int, ...]:
+        """Segments to ask for in every try."""
+        return self.prepared.checker.tries(self.prepared.variant.piece_samples)
 
     def _propose(self, route: JointRoute | None) -> JointRoute:
         """The best route when the ways that it uses cost what they come out at, the others what one may hope.
@@ -149,9 +153,13 @@ class RoadmapSearch:
         while True:
             self.cost = self._expected(ways)
             route = self.solver(self.cost, self.problem, route)
-            shortened = [self._shortened(leg, ways) for leg in route.legs if leg not in self.found]
-            if not any(shortened):
+            wanted = {leg: ways.way(leg.source, leg.target) for leg in route.legs if leg not in self.found}
+            found = {leg: way for leg, way in wanted.items() if way is not None}
+            if not found:
                 return route
+            paths = self.prepared.shortened([way.path for way in found.values()])
+            for (leg, way), path in zip(found.items(), paths, strict=True):
+                self._take_way(leg, way, path)
 
     def _expected(self, ways: Ways) -> FloatArray:
         """[A, A] steps: a shortened way takes what its hops do, less what was cut; others are hoped to."""
@@ -162,15 +170,9 @@ class RoadmapSearch:
             cost[leg.source, leg.target] = steps
         return cost
 
-    def _shortened(self, leg: Pair, ways: Ways) -> bool:
-        """Take in the roadmap's way for a leg, and the way back if that is the same; whether there is one."""
-        way = ways.way(leg.source, leg.target)
-        if way is None:
-            return False
+    def _take_way(self, leg: Pair, way: Way, path: FloatArray) -> None:
+        """Take in the roadmap's way for a leg, shortened to a path, and the way back if that is the same."""
         prepared = self.prepared
-        path = prepared.params.shortened(
-            way.path, prepared.models.density, prepared.learned, prepared.params.assembly
-        )
         pieces = cut(path, prepared.checker.piece_length) if prepared.variant.verifies else []
         bridge = Bridge(path, path_length(way.path))
         steps = float(self.undoubted[way.hops].sum()) * bridge.length / bridge.raw_length
@@ -179,7 +181,6 @@ class RoadmapSearch:
         if prepared.params.is_reversible:
             back = tuple(piece[::-1] for piece in pieces)
             self.found[leg.reversed] = ProposedWay(bridge.reversed, steps, back)
-        return True
 
     def _open_legs(self) -> tuple[Pair, ...]:
         """Legs of the route that are not verified and not given up."""
@@ -193,20 +194,18 @@ class RoadmapSearch:
         return self.num_refuted[leg] >= MOST_REFUTED
 
     def _take_in(self, leg: Pair, verdicts: Sequence[Verdict]) -> None:
-        way = self.found[leg]
-        left = [p for p, verdict in zip(way.pieces, verdicts, strict=True) if not verdict.is_verified]
-        segments = [verdict.segment for verdict in verdicts if verdict.segment is not None]
-        self.found[leg] = replace(way, pieces=tuple(left), segments=(*way.segments, *segments))
-        if left:
+        self.found[leg] = self.found[leg].judged(verdicts)
+        if not self.found[leg].is_verified:
             self.num_tries[leg] += 1
 
     def _refute(self, *legs: Pair) -> None:
         """Nobody moves like that: hops along the pieces get dearer, for all legs of the problem."""
         room = 2.0 * self.prepared.params.assembly.keep_margin
-        refuted = [piece for leg in legs for piece in self.found[leg].pieces]
-        hops = np.concatenate([self.joined.hops_along(piece, room) for piece in refuted])
+        refuted = [part for leg in legs for part in self.found[leg].doubts]
+        hops = np.concatenate([self.joined.hops_along(part, room) for part in refuted])
         news = np.setdiff1d(hops, self.dear)
-        self.joined, self.dear = self.joined.dearer(news, DEARER), np.union1d(self.dear, news)
+        factor = AGAINST if self.prepared.roadmap.has_lanes else DEARER
+        self.joined, self.dear = self.joined.dearer(news, factor), np.union1d(self.dear, news)
         for leg in legs:
             self.num_tries[leg] = 0
             self.num_refuted[leg] += 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Protocol
@@ -9,6 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from chronoforest.errors import require_positive
+from chronoforest.planning.cheapest import cheapest_chains, cheapest_links, lengths
 from chronoforest.types import (
     BoolArray,
     Density,
@@ -30,6 +32,9 @@ LARGEST_TURN = 45.0
 """Degrees between a cut and a one-way path where it leaves and joins it, so that it runs against no lane."""
 
 _FORBIDDEN = 1e6
+
+_AT_ONCE = 16
+"""Ways that are shortened together, so that memory stays small."""
 
 FAR = 1e6
 """A short move of a body has no direction, a piece of a path has one however short it is: it is asked about
@@ -59,12 +64,12 @@ class AssemblyParams:
 
 
 class Shortening(Protocol):
-    """What is made of a way [t, d] that was found: another one with the same ends."""
+    """What is made of ways [t, d] that were found: others with the same ends, all in one call."""
 
     def __call__(
-        self, path: FloatArray, density: Density, distance: Distance, params: AssemblyParams, /
-    ) -> FloatArray:
-        """[t, d] with points at most `params.spacing` apart."""
+        self, paths: Sequence[FloatArray], density: Density, distance: Distance, params: AssemblyParams, /
+    ) -> list[FloatArray]:
+        """[t, d] each, with points at most `params.spacing` apart."""
 
 
 def travel_time(path: FloatArray, distance: Distance, params: AssemblyParams) -> float:
@@ -75,13 +80,36 @@ def travel_time(path: FloatArray, distance: Distance, params: AssemblyParams) ->
 
 def shorten(path: FloatArray, density: Density, distance: Distance, params: AssemblyParams) -> FloatArray:
     """A shorter way with the same ends and room around it, by density and temporal distance alone."""
-    raw = resample(path, params.spacing)
-    path = cut_corners(resample(path, 2 * params.spacing), density, distance, params)
+    return shorten_all([path], density, distance, params)[0]
+
+
+def shorten_all(
+    paths: Sequence[FloatArray], density: Density, distance: Distance, params: AssemblyParams
+) -> list[FloatArray]:
+    """A shorter way for each: what is asked of the models is asked for many ways at once."""
+    parts = [paths[first : first + _AT_ONCE] for first in range(0, len(paths), _AT_ONCE)]
+    return [path for part in parts for path in _shortened(part, density, distance, params)]
+
+
+def _shortened(
+    paths: Sequence[FloatArray], density: Density, distance: Distance, params: AssemblyParams
+) -> list[FloatArray]:
+    """Cut, settle a few times, cut again; a way that would run against traffic by that stays as it was."""
+
+    def even(ways: Sequence[FloatArray]) -> list[FloatArray]:
+        return [resample(way, 2 * params.spacing) for way in ways]
+
+    ways = cut_corners(even(paths), density, distance, params)
     for _ in range(NUM_PASSES):
-        path = settle(resample(path, 2 * params.spacing), density, params)
-    path = cut_corners(resample(path, 2 * params.spacing), density, distance, params)
-    path = resample(path, params.spacing)
-    return raw if against_traffic(path, density) > against_traffic(raw, density) else path
+        ways = settle(even(ways), density, params)
+    ways = cut_corners(even(ways), density, distance, params)
+    pairs = [
+        (resample(way, params.spacing), resample(path, params.spacing))
+        for way, path in zip(ways, paths, strict=True)
+    ]
+    return [
+        raw if against_traffic(way, density) > against_traffic(raw, density) else way for way, raw in pairs
+    ]
 
 
 def against_traffic(path: FloatArray, density: Density) -> float:
@@ -90,14 +118,21 @@ def against_traffic(path: FloatArray, density: Density) -> float:
         return 0.0
     moves = np.diff(path, axis=0)
     is_against = ~density.follows(0.5 * (path[1:] + path[:-1]), FAR * moves)
-    return float(_lengths(moves)[is_against].sum())
+    return float(lengths(moves)[is_against].sum())
 
 
-def as_found(path: FloatArray, _: Density, __: Distance, params: AssemblyParams) -> FloatArray:
-    """The way itself, with all its corners and points between them (variant `no-shortening`)."""
+def as_found(
+    paths: Sequence[FloatArray], _: Density, __: Distance, params: AssemblyParams
+) -> list[FloatArray]:
+    """The ways themselves, with all corners and points between them (variant `no-shortening`)."""
+    return [_filled(path, params.spacing) for path in paths]
+
+
+def _filled(path: FloatArray, spacing: float) -> FloatArray:
+    """A polyline [t, d] with all its corners and points at most `spacing` apart."""
     hops = [(a, b, float(np.linalg.norm(b - a))) for a, b in pairwise(path)]
     parts = [
-        np.linspace(a, b, int(np.ceil(length / params.spacing)), endpoint=False)
+        np.linspace(a, b, int(np.ceil(length / spacing)), endpoint=False)
         for a, b, length in hops
         if length > 1e-9
     ]
@@ -115,64 +150,104 @@ def resample(path: FloatArray, spacing: float) -> FloatArray:
     return np.stack([np.interp(ticks, along, path[:, k]) for k in range(path.shape[1])], axis=1)
 
 
-def cut_corners(path: FloatArray, density: Density, distance: Distance, params: AssemblyParams) -> FloatArray:
-    """The cheapest way over the path's own points [n, 2] along chords the data supports.
+def cut_corners(
+    paths: Sequence[FloatArray], density: Density, distance: Distance, params: AssemblyParams
+) -> list[FloatArray]:
+    """The cheapest way over each path's own points [n, d] along chords the data supports.
 
     A chord must stay inside the support (or no farther outside than the way it replaces), go with recorded
     motion where directions matter, and must not take longer by the temporal distance; its price is its
     length, dearer where room is short.
     """
-    if len(path) < 3:
-        return path
-    rows, columns = np.triu_indices(len(path), k=1)
-    keep = _lengths(path[rows] - path[columns]) <= params.longest_cut
+    return _where_bent(paths, lambda bent: _cut(bent, density, distance, params))
+
+
+def _cut(
+    paths: Sequence[FloatArray], density: Density, distance: Distance, params: AssemblyParams
+) -> list[FloatArray]:
+    points = np.concatenate(paths)
+    rows, columns, least = _chords(paths, density.margin(points), params)
+    is_hop = columns == rows + 1
+    keep = ~is_hop
     if density.is_one_way:
-        keep[keep] = _is_onward(path, rows[keep], columns[keep])
-    keep[keep] = _is_no_detour(path, rows[keep], columns[keep], distance)
-    keep |= columns == rows + 1
-    rows, columns = rows[keep], columns[keep]
-    least = np.minimum(_least_between(density.margin(path))[rows, columns], params.edge) - 1e-6
-    least[columns == rows + 1] = -np.inf
-    chords, room = _along_chords(path[rows], path[columns], least, density, params)
+        tangent = np.concatenate([np.gradient(path, axis=0) for path in paths])
+        keep[keep] = _is_onward(points, tangent, rows[keep], columns[keep])
+    keep[keep] = _is_no_detour(points, rows[keep], columns[keep], distance)
+    keep |= is_hop
+    rows, columns, least = rows[keep], columns[keep], least[keep]
+    chords, room = _along_chords(points[rows], points[columns], least, density, params)
     rows, columns = rows[chords], columns[chords]
-    length = _lengths(path[rows] - path[columns])
-    return path[_cheapest_links(len(path), rows, columns, length * _price(room, params).mean(axis=1))]
+    price = lengths(points[rows] - points[columns]) * _price(room, params).mean(axis=1)
+    return [points[chain] for chain in cheapest_links([len(path) for path in paths], rows, columns, price)]
 
 
-def settle(path: FloatArray, density: Density, params: AssemblyParams) -> FloatArray:
-    """Move every inner point sideways to the cheapest polyline: length, dearer where room is short."""
-    if len(path) < 3:
-        return path
-    tangent = path[2:] - path[:-2]
+def settle(paths: Sequence[FloatArray], density: Density, params: AssemblyParams) -> list[FloatArray]:
+    """Move every inner point sideways to the cheapest polylines: length, dearer where room is short."""
+    return _where_bent(paths, lambda bent: _settled(bent, density, params))
+
+
+def _settled(paths: Sequence[FloatArray], density: Density, params: AssemblyParams) -> list[FloatArray]:
+    tangent = np.concatenate([path[2:] - path[:-2] for path in paths])
     tangent /= np.linalg.norm(tangent, axis=1, keepdims=True) + 1e-9
     normal = np.stack([-tangent[:, 1], tangent[:, 0]], axis=1)
     offsets = np.arange(-params.tube_width, params.tube_width + 1e-9, params.tube_step)
-    inner = path[1:-1, None] + offsets[None, :, None] * normal[:, None]
-    ends = np.repeat(path[[0, -1], None], len(offsets), axis=1)
-    places = np.concatenate([ends[:1], inner, ends[1:]])
+    points, is_inner = np.concatenate(paths), np.concatenate([_is_inner(len(path)) for path in paths])
+    places = np.repeat(points[:, None], len(offsets), axis=1)
+    places[is_inner] += offsets[None, :, None] * normal[:, None]
     room = density.margin(places)
     price = _price(room, params)
-    price[1:-1][(room[1:-1] <= 0) | _leaves_lane(path, inner, tangent, density)] = _FORBIDDEN
-    return _cheapest_chain(places, price)
+    is_banned = room <= 0
+    is_banned[is_inner] |= _leaves_lane(points[is_inner], places[is_inner], tangent, density)
+    price[is_banned & is_inner[:, None]] = _FORBIDDEN
+    return cheapest_chains(places, price, [len(path) for path in paths])
 
 
-def _leaves_lane(path: FloatArray, inner: FloatArray, tangent: FloatArray, density: Density) -> BoolArray:
-    """[n, o]: nobody moved the way of the path at a place beside it [n, o, d], though somebody did on it."""
+def _where_bent(
+    paths: Sequence[FloatArray], change: Callable[[Sequence[FloatArray]], list[FloatArray]]
+) -> list[FloatArray]:
+    """The paths that have inner points changed, all in one call; the others as they are."""
+    bent = [path for path in paths if len(path) > 2]
+    changed = iter(change(bent) if bent else [])
+    return [next(changed) if len(path) > 2 else path for path in paths]
+
+
+def _is_inner(count: int) -> BoolArray:
+    """[count]: all but the ends."""
+    is_inner = np.ones(count, dtype=np.bool_)
+    is_inner[[0, -1]] = False
+    return is_inner
+
+
+def _leaves_lane(points: FloatArray, beside: FloatArray, tangent: FloatArray, density: Density) -> BoolArray:
+    """[n, o]: nobody moved the way of a path at a place beside it [n, o, d], though somebody did on it."""
     if not density.is_one_way:
-        return np.zeros(inner.shape[:2], dtype=np.bool_)
-    was_on = density.follows(path[1:-1], FAR * tangent)
-    return np.asarray(was_on[:, None] & ~density.follows(inner, FAR * tangent[:, None]))
-
-
-def _lengths(moves: FloatArray) -> FloatArray:
-    """[..., d] → [...]; the sum over two columns is many times quicker than over an axis of two."""
-    return np.sqrt(sum(moves[..., k] * moves[..., k] for k in range(moves.shape[-1])))
+        return np.zeros(beside.shape[:2], dtype=np.bool_)
+    was_on = density.follows(points, FAR * tangent)
+    return np.asarray(was_on[:, None] & ~density.follows(beside, FAR * tangent[:, None]))
 
 
 def _least_between(values: FloatArray) -> FloatArray:
     """[n, n]: the least of values[i..j] for i ≤ j."""
     table = np.where(np.tri(len(values), k=-1, dtype=bool), np.inf, values[None, :])
     return np.minimum.accumulate(table, axis=1)
+
+
+def _chords(
+    paths: Sequence[FloatArray], room: FloatArray, params: AssemblyParams
+) -> tuple[IntArray, IntArray, FloatArray]:
+    """From which point of all paths to which later one of the same a chord may lead: hops from one to the
+    next, and what is not too long; and the margin that each must keep, by the room of all points."""
+    found, first = [], 0
+    for path in paths:
+        rows, columns = np.triu_indices(len(path), k=1)
+        keep = (lengths(path[rows] - path[columns]) <= params.longest_cut) | (columns == rows + 1)
+        rows, columns = rows[keep], columns[keep]
+        least = _least_between(room[first : first + len(path)])[rows, columns]
+        least = np.where(columns == rows + 1, -np.inf, np.minimum(least, params.edge) - 1e-6)
+        found.append((rows + first, columns + first, least))
+        first += len(path)
+    rows, columns, least = (np.concatenate(part) for part in zip(*found, strict=True))
+    return rows, columns, least
 
 
 def _along_chords(
@@ -200,53 +275,19 @@ def _price(room: FloatArray, params: AssemblyParams) -> FloatArray:
     return 1.0 + CROWDING * np.maximum(0.0, 1.0 - room / params.keep_margin)
 
 
-def _is_no_detour(path: FloatArray, rows: IntArray, columns: IntArray, distance: Distance) -> BoolArray:
+def _is_no_detour(points: FloatArray, rows: IntArray, columns: IntArray, distance: Distance) -> BoolArray:
     """[c]: the chord takes no longer than the way along the path, in steps."""
-    codes = distance.encode(path)
+    codes = distance.encode(points)
     clock = np.concatenate([[0.0], np.cumsum(distance.between(codes[:-1], codes[1:]))])
     straight = distance.between(codes[rows], codes[columns])
     return np.asarray(straight <= SLACK * (clock[columns] - clock[rows]))
 
 
-def _is_onward(path: FloatArray, rows: IntArray, columns: IntArray) -> BoolArray:
+def _is_onward(points: FloatArray, tangent: FloatArray, rows: IntArray, columns: IntArray) -> BoolArray:
     """[c]: the chord leaves and joins the path at no more than LARGEST_TURN degrees from its direction."""
-    tangent, chord = np.gradient(path, axis=0), path[columns] - path[rows]
-    tangent /= np.linalg.norm(tangent, axis=1, keepdims=True) + 1e-9
+    chord = points[columns] - points[rows]
     chord /= np.linalg.norm(chord, axis=1, keepdims=True) + 1e-9
+    tangent = tangent / (np.linalg.norm(tangent, axis=1, keepdims=True) + 1e-9)
     least = np.cos(np.radians(LARGEST_TURN)) - 1e-6
     leaves, joins = ((tangent[ends] * chord).sum(axis=1) >= least for ends in (rows, columns))
     return np.asarray(leaves & joins)
-
-
-def _cheapest_links(count: int, rows: IntArray, columns: IntArray, cost: FloatArray) -> list[int]:
-    """Indices of the cheapest way from point 0 to point count − 1 over links row → column, row < column."""
-    best = np.full(count, np.inf)
-    best[0] = 0.0
-    came = np.zeros(count, dtype=np.int64)
-    order = np.argsort(columns, kind="stable")
-    bounds = np.searchsorted(columns[order], np.arange(count + 1))
-    for column in range(1, count):
-        links = order[bounds[column] : bounds[column + 1]]
-        total = best[rows[links]] + cost[links]
-        winner = int(np.argmin(total))
-        best[column], came[column] = total[winner], rows[links[winner]]
-    chain = [count - 1]
-    while chain[-1] > 0:
-        chain.append(int(came[chain[-1]]))
-    return chain[::-1]
-
-
-def _cheapest_chain(places: FloatArray, price: FloatArray) -> FloatArray:
-    """Viterbi over one place per row: places [n, o, 2], price [n, o] → [n, 2]."""
-    total = np.zeros(places.shape[1])
-    came: list[IntArray] = []
-    hop = _lengths(places[:-1, :, None] - places[1:, None, :])
-    every = np.arange(places.shape[1])
-    for step in hop * 0.5 * (price[:-1, :, None] + price[1:, None, :]):
-        cost = total[:, None] + step
-        came.append(np.argmin(cost, axis=0))
-        total = cost[came[-1], every]
-    choice = [int(np.argmin(total))]
-    for back in reversed(came):
-        choice.append(int(back[choice[-1]]))
-    return places[np.arange(len(places)), choice[::-1]]

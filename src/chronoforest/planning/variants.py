@@ -8,7 +8,7 @@ from math import inf
 
 from chronoforest.errors import require_at_least
 from chronoforest.names import DEFAULT_VARIANT
-from chronoforest.planning.shortening import AssemblyParams, Shortening, as_found, shorten
+from chronoforest.planning.shortening import AssemblyParams, Shortening, as_found, shorten_all
 from chronoforest.routing.bridges import Closure, closure, direct
 from chronoforest.routing.budget import BudgetParams
 from chronoforest.routing.challenge import ChallengeParams
@@ -21,7 +21,7 @@ from chronoforest.types import FloatArray, WorldParams
 class PlannerParams:
     """Everything about planning that is not learned.
 
-    shortened: what is made of a way that was found; anchor_tolerance: world units that an anchor may lie
+    shortened: what is made of ways that were found; anchor_tolerance: world units that an anchor may lie
     outside the data's support; max_rounds: rounds after which planning stops unless told otherwise;
     rounds_per_leg: added for every leg beyond the first; world: says whether one tree serves both directions,
     as the preset does.
@@ -31,7 +31,7 @@ class PlannerParams:
     budget: BudgetParams = field(default_factory=BudgetParams)
     challenge: ChallengeParams = field(default_factory=ChallengeParams)
     assembly: AssemblyParams = field(default_factory=AssemblyParams)
-    shortened: Shortening = shorten
+    shortened: Shortening = shorten_all
     anchor_tolerance: float = 0.5
     max_rounds: int = 60
     rounds_per_leg: int = 6

@@ -110,7 +110,9 @@ def survey(
     )
     if ground.density.is_one_way:
         is_open &= is_driven | (length <= 0.5 * NEAREST * (sources.spacing[rows] + targets.spacing[columns]))
-        least = float(ground.density.log_density(targets.position).min(initial=0.0))
+        least = min(
+            float(ground.density.log_density(ends.position).min(initial=0.0)) for ends in (sources, targets)
+        )
         undriven = np.flatnonzero(is_open & ~is_driven)
         is_open[undriven] = was_passed(starts[undriven], ends[undriven], ground.density, least)
     else:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from chronoforest.errors import InvalidParameter, require_at_least
+from chronoforest.roadmap.arrivals import arrivals, is_sound_until
+from chronoforest.roadmap.doubts import doubtful, kept_to
 from chronoforest.roadmap.hops import Ground
 from chronoforest.types import BoolArray, FloatArray, IntArray, Query, Sampler, SharedNoise, path_length
 
@@ -28,10 +29,6 @@ DETOUR = 1.5
 MOST_ROWS = 384
 """Segments of a batch: more of them gain nothing on a processor, and their memory stays small."""
 
-LOOKS = (4, 16)
-"""A segment arrives soon after it comes near or stays there: so many of its near frames are measured first,
-and then so many, before the rest is."""
-
 
 @dataclass(frozen=True)
 class VerifyParams:
@@ -40,13 +37,16 @@ class VerifyParams:
     guidance: scale of the guidance toward the piece's end, world units; piece_share: longest piece, as a
     share of what segments reach; meeting_steps: a segment arrives when it passes within so many steps of the
     piece's end by the distance; slip: world units that it may stray farther outside the support than its
-    start.
+    start; both_ways: whether every other segment is one that arrives at the piece's end and is followed back
+    to its start; aside: world units to the left and to the right of the piece's ends where segments begin.
     """
 
     guidance: float = 16.0
     piece_share: float = 0.9
     meeting_steps: float = 6.0
     slip: float = 0.05
+    both_ways: bool = False
+    aside: float = 0.0
 
     def __post_init__(self) -> None:
         if not 0.0 < self.piece_share <= 1.0:
@@ -62,20 +62,31 @@ def usual_params(ground: Ground) -> VerifyParams:
     """How to ask where ways are open, and where they are lanes.
 
     On a lane guidance in a straight line leaves it at the next bend, so nobody is guided, pieces are shorter,
-    and recordings stray a little outside the support.
+    and recordings stray a little outside the support. A turn that few of those take who come along is the one
+    that many of those took who are behind it, so segments are asked for from both ends. And where two lanes
+    lie side by side, a way between them is taken by those on its right side.
     """
     if not ground.density.is_one_way:
         return VerifyParams()
-    return VerifyParams(guidance=0.0, piece_share=0.25, meeting_steps=1.0, slip=5.0 * ground.edge)
+    return VerifyParams(
+        guidance=0.0,
+        piece_share=0.25,
+        meeting_steps=1.0,
+        slip=10.0 * ground.edge,
+        both_ways=True,
+        aside=6.0 * ground.edge,
+    )
 
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
     """What the denoiser says of a piece: the shortest segment [t, d] that arrives, from the piece's start to
-    its end, None if none does; and the share of segments that arrive."""
+    its end, None if none does; the share of segments that arrive; and, on lanes, the part [k, d] of a piece
+    that is not verified to which neither those who leave nor those who arrive keep."""
 
     segment: FloatArray | None
     share: float
+    doubtful: FloatArray | None = None
 
     @property
     def is_verified(self) -> bool:
@@ -119,6 +130,11 @@ class Checker:
         least = SHORTEST * params.meeting_steps * ground.step_length
         return cls(quick, ground, max(reach, least), params)
 
+    def tries(self, counts: Sequence[int]) -> tuple[int, ...]:
+        """Segments to ask for in the first try, the second and so on: where half of them come from the other
+        end, one more try makes up for that."""
+        return (*counts, 2 * counts[-1]) if self.params.both_ways else tuple(counts)
+
     def __call__(
         self, pieces: Sequence[FloatArray], num_samples: int, rng: np.random.Generator
     ) -> list[Verdict]:
@@ -140,7 +156,8 @@ def usual_reach(sampler: Sampler, places: FloatArray, rng: np.random.Generator) 
 
     Recordings end long before the frames do: a segment that has arrived stays where it is.
     """
-    segments = sampler(_query(places, places, 0.0), rng)
+    count = len(places)
+    segments = sampler(Query(places, places, np.zeros(count, dtype=np.bool_), np.zeros(count)), rng)
     away = np.linalg.norm(segments - segments[:, :1], axis=-1).max(axis=1)
     return float(np.median(away))
 
@@ -177,80 +194,76 @@ def verify(
     pieces = [piece for asker in askers for piece in asker.pieces]
     if not pieces:
         return []
-    starts, ends = (np.stack([piece[row] for piece in pieces]) for row in (0, -1))
     counts = np.concatenate([np.full(len(asker.pieces), asker.num_samples) for asker in askers])
-    rows = np.repeat(np.arange(len(pieces)), counts)
+    rows, rank = np.repeat(np.arange(len(pieces)), counts), np.concatenate([np.arange(k) for k in counts])
+    is_back = params.both_ways & (rank % 2 == 1)
     noise = SharedNoise([(asker.rng, asker.num_rows) for asker in askers])
-    segments = sampler(_query(starts[rows], ends[rows], params.guidance), noise)
-    is_sound = _is_sound(segments, sampler.stride * ground.step_length, ground, params.slip)
-    arrival = _arrivals(segments, is_sound, ends, rows, ground, params.meeting_steps)
+    segments = sampler(_query(pieces, rows, rank, is_back, params), noise)
+    is_sound = is_sound_until(segments, is_back, sampler.stride * ground.step_length, ground, params.slip)
+    ends = np.stack([piece[-1] for piece in pieces] + [piece[0] for piece in pieces if params.both_ways])
+    arrival = arrivals(segments, is_sound, ends, rows + len(pieces) * is_back, ground, params.meeting_steps)
     bounds = np.cumsum(counts)[:-1]
-    parts = zip(np.split(segments, bounds), np.split(arrival, bounds), pieces, strict=True)
-    return [_verdict(*part) for part in parts]
+    parts = zip(
+        pieces,
+        np.split(segments, bounds),
+        np.split(arrival, bounds),
+        np.split(is_back, bounds),
+        np.split(is_sound, bounds),
+        strict=True,
+    )
+    return [_verdict(*part, params=params) for part in parts]
 
 
-def _query(boundary: FloatArray, target: FloatArray, guidance: float) -> Query:
-    count = len(boundary)
-    return Query(boundary, target, np.zeros(count, dtype=np.bool_), np.full(count, guidance))
+def _query(
+    pieces: Sequence[FloatArray], rows: IntArray, rank: IntArray, is_back: BoolArray, params: VerifyParams
+) -> Query:
+    """Segments asked for pieces [n], each the so-manieth of its piece [n], from its start, or back from its
+    end [n]."""
+    starts, ends = (np.stack([piece[row] for piece in pieces])[rows] for row in (0, -1))
+    begins = np.where(is_back[:, None], ends, starts)
+    if params.aside > 0:
+        begins = begins + params.aside * _beside(pieces, rows, rank, is_back)
+    targets = np.where(is_back[:, None], starts, ends)
+    return Query(begins, targets, is_back, np.full(len(rows), params.guidance))
 
 
-def _arrivals(
+def _beside(pieces: Sequence[FloatArray], rows: IntArray, rank: IntArray, is_back: BoolArray) -> FloatArray:
+    """[n, d] sideways moves of a unit at most where segments begin: of every three from one end none, one to
+    the left and one to the right; only the plane has sides."""
+    ahead = np.stack([piece[min(len(piece) - 1, 2)] - piece[0] for piece in pieces])[rows]
+    behind = np.stack([piece[max(0, len(piece) - 3)] - piece[-1] for piece in pieces])[rows]
+    moves = np.where(is_back[:, None], behind, ahead)
+    if moves.shape[1] != 2:
+        return np.zeros_like(moves)
+    left = np.stack([-moves[:, 1], moves[:, 0]], axis=1)
+    side = np.array([0.0, 1.0, -1.0])[rank // 2 % 3]
+    return np.asarray(side[:, None] * left / (np.linalg.norm(left, axis=1, keepdims=True) + 1e-9))
+
+
+def _verdict(
+    piece: FloatArray,
     segments: FloatArray,
+    arrival: IntArray,
+    is_back: BoolArray,
     is_sound: BoolArray,
-    ends: FloatArray,
-    piece: IntArray,
-    ground: Ground,
-    radius: float,
-) -> IntArray:
-    """[n] the first sound frame of each segment within `radius` steps of the end of its piece [n], −1 where
-    there is none; ends: [pieces, d].
-
-    Where ways are lanes, passing the end between two frames will do, and the place alone decides: no wall
-    divides a lane, and over a short way the distance is noisy.
-    """
-    if ground.density.is_one_way:
-        is_past = is_sound[:, 1:] & (_passing(segments, ends[piece]) <= radius * ground.step_length)
-        return np.where(is_past.any(axis=1), is_past.argmax(axis=1), -1)
-    gap = np.linalg.norm(segments - ends[piece, None], axis=-1)
-    # Nobody covers more than a step's length in a step, so what lies farther off need not be encoded.
-    is_near = is_sound & (gap <= radius * ground.step_length)
-    rank, codes = np.cumsum(is_near, axis=1), ground.distance.encode(ends)
-    arrival = np.full(len(segments), -1)
-    for low, high in pairwise((0, *LOOKS, segments.shape[1])):
-        is_asked = is_near & (rank > low) & (rank <= high) & (arrival < 0)[:, None]
-        row, frame = np.nonzero(is_asked)
-        steps = ground.distance.between(ground.distance.encode(segments[row, frame]), codes[piece[row]])
-        row, frame = row[steps <= radius], frame[steps <= radius]
-        arrived, first = np.unique(row, return_index=True)
-        arrival[arrived] = frame[first]
-    return arrival
+    params: VerifyParams,
+) -> Verdict:
+    """The shortest of a piece's segments [n, frames, d] that arrives and goes no other way; how many do; and
+    on lanes what is in doubt where none does."""
+    whole = [_arrived(*one, piece) for one in zip(segments, arrival, is_back, strict=True)]
+    found = [segment for segment in whole if segment is not None]
+    verdict = Verdict(min(found, key=path_length, default=None), len(found) / len(segments))
+    if verdict.is_verified or not params.both_ways:
+        return verdict
+    kept = kept_to(piece, segments, is_sound, params.slip)
+    return replace(verdict, doubtful=doubtful(piece, kept[~is_back], kept[is_back], params.slip))
 
 
-def _passing(segments: FloatArray, ends: FloatArray) -> FloatArray:
-    """[n, frames − 1] how near each straight part of the segments [n, frames, d] comes to the end [n, d]."""
-    starts, moves = segments[:, :-1], np.diff(segments, axis=1)
-    ahead = ((ends[:, None] - starts) * moves).sum(axis=-1) / np.maximum((moves**2).sum(axis=-1), 1e-12)
-    nearest = starts + np.clip(ahead, 0.0, 1.0)[..., None] * moves
-    return np.linalg.norm(nearest - ends[:, None], axis=-1)
-
-
-def _is_sound(segments: FloatArray, largest_hop: float, ground: Ground, slip: float) -> BoolArray:
-    """[n, frames]: everything up to this frame is supported, without a jump, and goes with the traffic."""
-    margin = ground.density.margin(segments)
-    moves = np.diff(segments, axis=1)
-    is_sound = margin > np.minimum(margin[:, :1] - slip, 0.0)
-    is_sound[:, 0] = True
-    is_sound[:, 1:] &= np.linalg.norm(moves, axis=-1) <= largest_hop
-    is_sound[:, 1:] &= ground.density.follows(segments[:, :-1] + 0.5 * moves, moves)
-    return np.logical_and.accumulate(is_sound, axis=1)
-
-
-def _verdict(segments: FloatArray, arrival: IntArray, piece: FloatArray) -> Verdict:
-    """The shortest of a piece's segments [n, frames, d] that arrives and goes no other way; how many do."""
-    found = [
-        np.concatenate([segment[: frame + 1], piece[-1:]])
-        for segment, frame in zip(segments, arrival, strict=True)
-        if frame >= 0
-    ]
-    found = [segment for segment in found if path_length(segment) <= DETOUR * path_length(piece)]
-    return Verdict(min(found, key=path_length, default=None), len(found) / len(segments))
+def _arrived(segment: FloatArray, arrival: int, is_back: bool, piece: FloatArray) -> FloatArray | None:
+    """A segment [frames, d] up to where it arrives, from the start of its piece to the end, in the order of
+    travel; None if it does not arrive or went another way."""
+    if arrival < 0:
+        return None
+    inner = segment[1 : arrival + 1]
+    whole = np.concatenate([piece[:1], inner[::-1] if is_back else inner, piece[-1:]])
+    return whole if path_length(whole) <= DETOUR * path_length(piece) else None

@@ -25,6 +25,10 @@ LANE_SPACING = 5.0
 takes several, and a step of the recordings may be longer than it."""
 
 
+ALIKE = 30.0
+"""Degrees between a hop and the way that it goes, where ways are lanes."""
+
+
 @dataclass(frozen=True, eq=False)
 class Roadmap:
     """Places, the hops between them, and what is usual along these; has_lanes: ways over it turn no sharper
@@ -107,16 +111,20 @@ class Joined:
         return replace(self, hops=replace(self.hops, steps=steps))
 
     def hops_along(self, path: FloatArray, room: float) -> IntArray:
-        """Numbers of the hops that go the way of a path [t, d]: within `room` units of it, with its heading.
+        """Numbers of the hops that go the way of a path [t, d]: within `room` units of it, with its heading,
+        which where ways are lanes is about that of the path.
 
         To make only the hops of a refuted way dearer would propose the next ones beside it.
         """
         starts, ends = self.places.position[self.hops.source], self.places.position[self.hops.target]
         ticks = _densely(path, 0.5 * room)
         tangent = np.gradient(ticks, axis=0)
-        gap, nearest = cKDTree(ticks).query(0.5 * (starts + ends))
-        is_along = (gap <= room) & (((ends - starts) * tangent[nearest]).sum(axis=1) > 0)
-        return np.flatnonzero(is_along)
+        gap, nearest = cKDTree(ticks).query(0.5 * (starts + ends), distance_upper_bound=room)
+        rows = np.flatnonzero(np.isfinite(gap))
+        moves, along = (ends - starts)[rows], tangent[nearest[rows]]
+        size = np.linalg.norm(moves, axis=1) * np.linalg.norm(along, axis=1)
+        least = 0.0 if self.turns is None else np.cos(np.radians(ALIKE)) * size
+        return rows[(moves * along).sum(axis=1) > least]
 
     @cached_property
     def _numbers(self) -> tuple[IntArray, IntArray]:
