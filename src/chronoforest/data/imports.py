@@ -17,14 +17,14 @@ from typing import Any, Literal
 import numpy as np
 
 from chronoforest.data import cleaning
-from chronoforest.data.cleaning import Finding, Track, Tracks
-from chronoforest.data.columns import Columns, interleaved
+from chronoforest.data.cleaning import Finding, Tracks
+from chronoforest.data.columns import Columns
 from chronoforest.data.cutting import SHORTEST, cut, fitting_length, split_at_gaps, split_at_holes
 from chronoforest.data.episodes import Episodes, flat_arrays, write_arrays
 from chronoforest.data.placing import Units, chosen_frame, placed, refuse_bad_origin, without_nowhere
-from chronoforest.data.tables import Table, read_table
+from chronoforest.data.recordings import read_recordings
 from chronoforest.errors import BadDataset, InvalidParameter
-from chronoforest.types import FloatArray, IntArray
+from chronoforest.types import FloatArray
 
 MOST_ACROSS = 1500
 """Moves from one end of the world to the other; recordings with more are thinned."""
@@ -36,7 +36,7 @@ class ImportParams:
 
     Args:
         step: seconds between rows; the median of the recordings unless told, or several of them where the
-            world is more than 1500 moves wide.
+            world is more than 1500 moves wide. Of files without times, how far apart their rows are.
         max_gap: a longer hole in seconds splits a recording, a shorter one is filled. Unless told, a hole
             splits a recording where a straight line at the recorded speeds does not explain it.
         length: rows per episode, at most 201 unless told: three quarters of all rows lie in recordings that
@@ -75,23 +75,13 @@ class Imported:
     findings: tuple[Finding, ...]
 
 
-@dataclass(frozen=True)
-class Read:
-    """The recordings of a file, which of its columns they are made of, and what is odd about them."""
-
-    tracks: Tracks
-    columns: Columns
-    odd: str
-
-
 def import_files(sources: Sequence[str | Path], columns: Columns, params: ImportParams) -> Imported:
     """Read, check, clean and cut recordings; what cannot be used raises BadDataset."""
     if not sources:
         raise BadDataset("no files to import")
-    files = [_read(read_table(source), columns) for source in sources]
-    tracks, columns = [track for file in files for track in file.tracks], files[0].columns
-    findings = [cleaning.counted(tracks, len(sources)), _chosen(files)]
-    tracks = _through(REPAIRS, tracks, findings)
+    read = read_recordings(sources, columns, params.step)
+    columns, findings = read.columns, list(read.findings)
+    tracks = _through(REPAIRS, read.tracks, findings)
     tracks, constant, finding = cleaning.without_constants(tracks, columns.values)
     columns = columns.without(constant)
     findings.append(finding)
@@ -102,7 +92,7 @@ def import_files(sources: Sequence[str | Path], columns: Columns, params: Import
     tracks = placed(tracks, frame)
     period, finding = _sampling(tracks, params.step)
     findings.append(finding)
-    frame = replace(frame, step_seconds=period if columns.has_clock else 0.0)
+    frame = replace(frame, step_seconds=period if read.has_clock else 0.0)
     tracks = _through(_splits(params, cleaning.median_period(tracks)), tracks, findings)
     findings += [look(tracks) for look in (cleaning.paces, cleaning.axes, cleaning.standing)]
     tracks = [cleaning.resampled(track, period) for track in tracks]
@@ -152,33 +142,6 @@ def save_episodes(path: Path, episodes: Episodes) -> None:
     write_arrays(path, arrays)
 
 
-def _read(table: Table, columns: Columns) -> Read:
-    """The table's recordings, by name."""
-    columns = columns.found_in(table)
-    values = np.stack([table.numbers(name) for name in columns.values], axis=1)
-    time = table.times(columns.time) if columns.time is not None else None
-    labels = _labels(table, columns)
-    odd = "" if any(labels) else interleaved(table, columns, values[:, :2], time)
-    names, codes = np.unique(labels, return_inverse=True)
-    order = np.argsort(codes, kind="stable")
-    tracks = []
-    for label, rows in zip(names, np.split(order, np.cumsum(np.bincount(codes))[:-1]), strict=True):
-        clock = time[rows] if time is not None else np.arange(len(rows), dtype=np.float64)
-        tracks.append(Track(f"{table.source}: {label}" if label else table.source, clock, values[rows]))
-    return Read(tracks, columns, odd)
-
-
-def _chosen(files: Sequence[Read]) -> Finding:
-    """Which columns were taken for what; all files must agree in how many there are."""
-    first, odd = files[0].columns, next((file.odd for file in files if file.odd), "")
-    told = {"episode": first.ids, "time": (first.time or "none: rows are a step apart",)}
-    told = {"coordinates": first.coordinates or (), **told}
-    found = "; ".join(
-        f"{name} {', '.join(which) or 'none: a file is a recording'}" for name, which in told.items()
-    )
-    return Finding("columns", found, f"{odd}: name the column with --episode" if odd else "")
-
-
 def _sampling(tracks: Tracks, step: float | None) -> tuple[float, Finding]:
     """Seconds between rows: told, the median of the recordings, or as many medians as it takes to cross the
     world in `MOST_ACROSS` moves: a distance in steps cannot be learned over tens of thousands."""
@@ -190,17 +153,6 @@ def _sampling(tracks: Tracks, step: float | None) -> tuple[float, Finding]:
     period = step or rows * usual
     why = f": the world is {across:.0f} rows wide" if rows > 1 else ""
     return period, Finding("sampling", f"rows every {usual:.3g} s{doubt}", f"every {period:.3g} s{why}")
-
-
-def _labels(table: Table, columns: Columns) -> list[str]:
-    if columns.ids:
-        parts = [table.labels(name) for name in columns.ids]
-        return [" ".join(cells) for cells in zip(*parts, strict=True)]
-    if table.has("terminals"):
-        is_end = table.numbers("terminals") > 0
-        numbers: IntArray = np.cumsum(is_end) - is_end
-        return [str(number) for number in numbers.tolist()]
-    return [""] * len(table)
 
 
 def _episodes(windows: FloatArray, names: list[str], columns: Columns, about: Mapping[str, Any]) -> Episodes:
