@@ -16,6 +16,9 @@ SHORTEST, LONGEST = 11, 201
 FILLED_SHARE, KEPT_SHARE = 0.75, 0.9
 """Of the rows lie in recordings that fill a window, and that fill half of one or more."""
 
+FEW_RECORDINGS = 5
+"""With fewer of them a whole one would be too much to hold out."""
+
 SHORT_HOLE, LONG_HOLE = 3.0, 40.0
 """Steps: a hole up to the first is filled, one beyond the second parts a recording."""
 
@@ -114,8 +117,8 @@ def _windows(track: Track, length: int) -> list[FloatArray]:
 
 
 def _told_apart(names: list[str]) -> list[str]:
-    """Recordings of the windows; where all come from one, each is its own, or none could be held out."""
-    return [f"{name} {k}" for k, name in enumerate(names)] if len(set(names)) == 1 else names
+    """Recordings of the windows; where they come from a few, each is its own, or too many were held out."""
+    return [f"{name} {k}" for k, name in enumerate(names)] if len(set(names)) < FEW_RECORDINGS else names
 
 
 def _holes(track: Track, pace: Pace) -> BoolArray:

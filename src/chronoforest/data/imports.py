@@ -16,13 +16,22 @@ from typing import Any, Literal
 
 import numpy as np
 
-from chronoforest.data import cleaning
+from chronoforest.data import cleaning, paces
 from chronoforest.data.cleaning import Finding, Tracks
 from chronoforest.data.columns import Columns
+from chronoforest.data.corners import Spacing
 from chronoforest.data.cutting import SHORTEST, cut, fitting_length, split_at_gaps, split_at_holes
 from chronoforest.data.episodes import Episodes, flat_arrays, write_arrays
-from chronoforest.data.placing import Units, chosen_frame, placed, refuse_bad_origin, without_nowhere
+from chronoforest.data.placing import (
+    Units,
+    chosen_frame,
+    placed,
+    refuse_bad_origin,
+    turned_round,
+    without_nowhere,
+)
 from chronoforest.data.recordings import read_recordings
+from chronoforest.data.stops import without_long_stops
 from chronoforest.errors import BadDataset, InvalidParameter
 from chronoforest.types import FloatArray
 
@@ -43,6 +52,7 @@ class ImportParams:
             fill it.
         smoothing: seconds of a centred moving average over the coordinates.
         jumps: split recordings at implausibly long steps, or keep them where bodies really jump.
+        stops: cut stops of more than 60 rows to 20, or keep them.
         units: degrees are longitude and latitude and become metres; auto finds out.
         origin: the place that becomes 0, 0; a place amid the recordings unless told, if they lie far from 0.
     """
@@ -52,6 +62,7 @@ class ImportParams:
     length: int | None = None
     smoothing: float = 0.0
     jumps: Literal["split", "keep"] = "split"
+    stops: Literal["cut", "keep"] = "cut"
     units: Units = "auto"
     origin: tuple[float, float] | None = None
 
@@ -85,16 +96,19 @@ def import_files(sources: Sequence[str | Path], columns: Columns, params: Import
     tracks, constant, finding = cleaning.without_constants(tracks, columns.values)
     columns = columns.without(constant)
     findings.append(finding)
+    tracks, finding = turned_round(tracks, params.units, columns.are_degrees)
+    findings.append(finding)
     frame, finding = chosen_frame(tracks, params.units, columns.are_degrees, params.origin)
     findings.append(finding)
     tracks, finding = without_nowhere(tracks, frame)
     findings.append(finding)
-    tracks = placed(tracks, frame)
+    tracks = _through(_calmers(params), placed(tracks, frame), findings)
     period, finding = _sampling(tracks, params.step)
     findings.append(finding)
     frame = replace(frame, step_seconds=period if read.has_clock else 0.0)
-    tracks = _through(_splits(params, cleaning.median_period(tracks)), tracks, findings)
-    findings += [look(tracks) for look in (cleaning.paces, cleaning.axes, cleaning.standing)]
+    tracks = _through(_splits(params, paces.median_period(tracks)), tracks, findings)
+    findings += [look(tracks) for look in (paces.differing, cleaning.axes, paces.standing)]
+    findings.append(_spacing(tracks, frame.unit))
     tracks = [cleaning.resampled(track, period) for track in tracks]
     tracks = [cleaning.smoothed(track, params.smoothing / period) for track in tracks]
     windows, names, finding = cut(tracks, params.length or fitting_length(tracks))
@@ -114,6 +128,12 @@ REPAIRS: tuple[Step, ...] = (cleaning.without_holes, cleaning.in_order, cleaning
 """What every recording goes through first."""
 
 
+def _calmers(params: ImportParams) -> list[Step]:
+    """What is left out before anybody looks at how recordings move."""
+    at_stops = [without_long_stops] if params.stops == "cut" else []
+    return [cleaning.without_spikes, *at_stops]
+
+
 def _splits(params: ImportParams, period: float) -> list[Step]:
     """Where recordings are interrupted; rows should be `period` seconds apart."""
     at_gaps = (
@@ -122,7 +142,7 @@ def _splits(params: ImportParams, period: float) -> list[Step]:
         else partial(split_at_gaps, gap=params.max_gap)
     )
     at_jumps = [cleaning.split_at_jumps] if params.jumps == "split" else []
-    return [cleaning.without_spikes, at_gaps, *at_jumps]
+    return [at_gaps, *at_jumps]
 
 
 def _through(steps: Iterable[Step], tracks: Tracks, findings: list[Finding]) -> Tracks:
@@ -145,14 +165,20 @@ def save_episodes(path: Path, episodes: Episodes) -> None:
 def _sampling(tracks: Tracks, step: float | None) -> tuple[float, Finding]:
     """Seconds between rows: told, the median of the recordings, or as many medians as it takes to cross the
     world in `MOST_ACROSS` moves: a distance in steps cannot be learned over tens of thousands."""
-    usual = cleaning.median_period(tracks)
+    usual = paces.median_period(tracks)
     is_odd = usual >= 100 and max(float(np.abs(track.time).max()) for track in tracks) < 1e8
     doubt = "; or are these milliseconds?" if is_odd else ""
-    across = cleaning.moves_across(tracks)
+    across = paces.moves_across(tracks)
     rows = 1 if step is not None else max(1, round(across / MOST_ACROSS))
     period = step or rows * usual
     why = f": the world is {across:.0f} rows wide" if rows > 1 else ""
     return period, Finding("sampling", f"rows every {usual:.3g} s{doubt}", f"every {period:.3g} s{why}")
+
+
+def _spacing(tracks: Tracks, unit: str) -> Finding:
+    """How far apart rows lie and what that does to corners."""
+    spacing = Spacing.of(track.values[:, :2] for track in tracks)
+    return Finding("rows", spacing.summary(unit), "kept" if spacing.is_coarse else "")
 
 
 def _episodes(windows: FloatArray, names: list[str], columns: Columns, about: Mapping[str, Any]) -> Episodes:
