@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -44,12 +45,12 @@ class Track:
         """[n − 1, 2] from each place to the next."""
         return np.diff(self.values[:, :2], axis=0)
 
-    @property
+    @cached_property
     def hops(self) -> FloatArray:
         """[n − 1] units from each place to the next."""
         return np.asarray(np.linalg.norm(self.moves, axis=1))
 
-    @property
+    @cached_property
     def speeds(self) -> FloatArray:
         """[n − 1] units per second from each row to the next."""
         with np.errstate(over="ignore"):  # a damaged time may lie next to another; the speed is then a jump
