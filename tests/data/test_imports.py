@@ -76,6 +76,14 @@ def test_a_recording_that_fills_half_a_window_waits_at_its_end(path):
     assert "1 parts shorter than 30 rows" in finding(result, "episodes")
 
 
+def test_where_many_rows_are_lost_in_short_recordings_a_smaller_step_is_proposed(path):
+    rows = rows_of("long", 40) + [row for k in range(9) for row in rows_of(f"r{k}", 7, turn=0.02 * k)]
+    lost = finding(imported(path, rows), "episodes")
+    assert "9 shorter than" in lost
+    assert "a smaller --step keeps them" in lost
+    assert "--step" not in finding(imported(path, rows, step=0.1), "episodes")
+
+
 def test_windows_of_a_few_recordings_count_as_recordings_so_that_no_half_of_all_is_held_out(path):
     few = imported(path, rows_of("a", 300) + rows_of("b", 300, turn=-0.1), length=30).episodes
     assert len(np.unique(few.recording)) == len(few) == 22
@@ -257,6 +265,16 @@ def test_rows_far_finer_than_the_world_are_thinned(path):
     assert "every 0.6 s: the world is 8819 rows wide" in finding(result, "sampling")
     assert result.episodes.frame.step_seconds == pytest.approx(0.6)
     assert imported(path, fine, step=0.1).episodes.frame.step_seconds == 0.1
+
+
+def test_rows_whose_moves_are_lost_in_noise_are_thinned(path):
+    rng = np.random.default_rng(3)
+    dense = rows_of(num_rows=900, step=0.1)
+    noisy = [(n, t, x + rng.normal(0, 0.4), y + rng.normal(0, 0.4)) for n, t, x, y in dense]
+    result = imported(path, noisy)
+    assert "lost in noise" in finding(result, "sampling")
+    assert result.episodes.frame.step_seconds > 0.3
+    assert imported(path, dense).episodes.frame.step_seconds == pytest.approx(0.1)
 
 
 def test_coordinates_too_large_for_32_bits_are_refused(path):

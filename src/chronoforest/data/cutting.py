@@ -16,6 +16,9 @@ SHORTEST, LONGEST = 11, 201
 FILLED_SHARE, KEPT_SHARE = 0.75, 0.9
 """Of the rows lie in recordings that fill a window, and that fill half of one or more."""
 
+MUCH_LOST = 20.0
+"""Per cent of all rows; where short recordings hold more, something should be done about it."""
+
 FEW_RECORDINGS = 5
 """With fewer of them a whole one would be too much to hold out."""
 
@@ -87,6 +90,8 @@ def cut(tracks: Tracks, length: int) -> tuple[FloatArray, list[str], Finding]:
     num_left_out = f"{len(tracks) - len(kept)} shorter than {least}, {share:.1f} % of all rows"
     found = f"{num_padded} parts shorter than {length} rows; {num_left_out}"
     done = f"the former wait at their end, the latter left out; {len(windows)} episodes of {length} rows"
+    if share > MUCH_LOST:
+        done += "; a smaller --step keeps them, with rows between theirs"
     names = _told_apart([name for _, name in windows])
     return np.stack([window for window, _ in windows]), names, Finding("episodes", found, done)
 

@@ -164,14 +164,16 @@ def save_episodes(path: Path, episodes: Episodes) -> None:
 
 def _sampling(tracks: Tracks, step: float | None) -> tuple[float, Finding]:
     """Seconds between rows: told, the median of the recordings, or as many medians as it takes to cross the
-    world in `MOST_ACROSS` moves: a distance in steps cannot be learned over tens of thousands."""
+    world in `MOST_ACROSS` moves, since a distance in steps cannot be learned over tens of thousands, or to
+    see moves at all among noise."""
     usual = paces.median_period(tracks)
     is_odd = usual >= 100 and max(float(np.abs(track.time).max()) for track in tracks) < 1e8
     doubt = "; or are these milliseconds?" if is_odd else ""
     across = paces.moves_across(tracks)
-    rows = 1 if step is not None else max(1, round(across / MOST_ACROSS))
-    period = step or rows * usual
-    why = f": the world is {across:.0f} rows wide" if rows > 1 else ""
+    wide, noisy = max(1, round(across / MOST_ACROSS)), paces.rows_to_see_a_move(tracks)
+    why = f": the world is {across:.0f} rows wide" if wide >= noisy else ": moves of a row are lost in noise"
+    period = step or max(wide, noisy) * usual
+    why = why if step is None and period > usual else ""
     return period, Finding("sampling", f"rows every {usual:.3g} s{doubt}", f"every {period:.3g} s{why}")
 
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from chronoforest.data.cleaning import Finding, Track, Tracks, speed_bound
-from chronoforest.types import BoolArray
+from chronoforest.types import BoolArray, FloatArray
 
 MOST_WAY = 0.9
 """Share of all ways; bodies that stand wander over some of the rest."""
+
+LAGS, STRAIGHT = (1, 2, 3, 5, 8, 12, 20, 30), 0.9
+"""Rows of a move that are tried, and the way across two of them by the way along them that is asked for."""
 
 MOVING = 0.1
 """Share of the usual speed below which a body stands."""
@@ -19,6 +22,8 @@ def usual_speed(tracks: Tracks) -> float:
     and wander meanwhile does not matter."""
     speeds, hops = (np.concatenate([getattr(t, name) for t in tracks]) for name in ("speeds", "hops"))
     plausible = speeds <= speed_bound(tracks)
+    if not plausible.any():
+        return 0.0
     speeds, hops = speeds[plausible], hops[plausible]
     order = np.argsort(speeds)
     gone = np.cumsum(hops[order])
@@ -45,6 +50,12 @@ def moves_across(tracks: Tracks) -> float:
     return width / move if move > 0 else 0.0
 
 
+def rows_to_see_a_move(tracks: Tracks) -> int:
+    """Rows that it takes until moves are no longer lost in noise: two of them lead on and not to and fro; 1
+    where no number of rows does."""
+    return next((lag for lag in LAGS if _straightness(tracks, lag) >= STRAIGHT), 1)
+
+
 def differing(tracks: Tracks) -> Finding:
     """Recordings whose speeds differ by orders of magnitude were probably written in different units."""
     least = MOVING * usual_speed(tracks)
@@ -64,6 +75,24 @@ def standing(tracks: Tracks) -> Finding:
     """How often nothing moved."""
     share = 1.0 - float(_moving(tracks).mean())
     return Finding("standing still", f"{100 * share:.0f} % of the steps", "kept" if share else "")
+
+
+def _straightness(tracks: Tracks, lag: int) -> float:
+    """The way across two moves of `lag` rows each by the way along them, in the median; 0 where rows are too
+    few."""
+    pairs = [_pair(track.values[:, :2], lag) for track in tracks if len(track) > 2 * lag]
+    if not pairs:
+        return 0.0
+    across, along = np.concatenate(pairs, axis=1)
+    moving = along > MOVING * np.quantile(along, 0.9)
+    return float(np.median(across[moving] / along[moving])) if moving.any() else 0.0
+
+
+def _pair(places: FloatArray, lag: int) -> FloatArray:
+    """[2, n − 2 lag] the ways across and along two moves of `lag` rows each, from every row on."""
+    moves = places[lag:] - places[:-lag]
+    lengths = np.linalg.norm(moves, axis=1)
+    return np.stack([np.linalg.norm(moves[:-lag] + moves[lag:], axis=1), lengths[:-lag] + lengths[lag:]])
 
 
 def _moving(tracks: Tracks) -> BoolArray:

@@ -23,7 +23,7 @@ Stops = list[tuple[int, int]]
 def without_long_stops(tracks: Tracks) -> tuple[Tracks, Finding]:
     """Leave out the middle of long stops; the clock stands still meanwhile."""
     usual = median_move(tracks)
-    stops = [_stops(track, _radius(track, usual)) for track in tracks]
+    stops = [_stops(track, _radius(track, usual)) if len(track) > LONG_STOP else [] for track in tracks]
     count = sum(map(len, stops))
     longer = f"longer than {LONG_STOP} rows"
     if count == 0:
@@ -46,8 +46,6 @@ def _radius(track: Track, usual: float) -> float:
 def _stops(track: Track, radius: float) -> Stops:
     """The first row of every long stop and the one after its last: where more than LONG_STOP rows lie within
     the radius of the first of them."""
-    if len(track) <= LONG_STOP:
-        return []
     places = track.values[:, :2]
     quarters = np.linspace(0, LONG_STOP, 5).astype(int)[1:]
     stays = np.all([_apart(places, later, len(track) - LONG_STOP) < radius for later in quarters], axis=0)
