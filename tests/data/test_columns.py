@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from chronoforest.data.columns import Columns, interleaved
+from chronoforest.data.columns import Columns
+from chronoforest.data.interleaving import interleaved
 from chronoforest.data.tables import Table
 from chronoforest.errors import BadDataset
 
@@ -28,6 +29,10 @@ def table(*names, num_rows=12, **columns):
         (("bus_id", "trip_id", "when", "east", "north"), ("east", "north"), ("bus_id", "trip_id"), "when"),
         (("location-long", "location-lat", "timestamp"), ("location-long", "location-lat"), (), "timestamp"),
         (("x", "y", "gps_longitude", "gps_latitude"), ("gps_longitude", "gps_latitude"), (), None),
+        (("Fahrzeug_id", "t_ms", "Breite", "Länge"), ("Länge", "Breite"), ("Fahrzeug_id",), "t_ms"),
+        (("latitud", "longitud", "Time (UTC)"), ("longitud", "latitud"), (), "Time (UTC)"),
+        (("GPSLatitude", "GPSLongitude", "start_lat"), ("GPSLongitude", "GPSLatitude"), (), None),
+        (("point_x", "point_y", "shape_id", "seq"), ("point_x", "point_y"), ("shape_id",), "seq"),
         (("observations.0", "observations.1", "step"), ("observations.0", "observations.1"), (), None),
     ],
 )  # fmt: skip
@@ -58,6 +63,30 @@ def test_a_number_for_every_row_tells_no_recordings_apart():
 def test_without_names_like_coordinates_the_error_lists_what_there_is():
     with pytest.raises(BadDataset, match="name two with --coordinates; there are: a, b"):
         Columns().found_in(table("a", "b"))
+
+
+def test_the_two_ends_of_trips_are_no_track():
+    for names in (("start_lat", "start_lng", "end_lat", "end_lng"), ("pickup_longitude", "dropoffLatitude")):
+        with pytest.raises(BadDataset, match="are the two ends of a trip and not a track"):
+            Columns().found_in(table("ride_id", *names))
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        np.array([f"2026-05-01 10:00:{k:02d}" for k in range(12)], dtype=object),
+        1.3726e9 + np.arange(12),
+        np.array([f"{1372600000000 + 1000 * k}" for k in range(12)], dtype=object),
+        np.arange("2026-05-01T10:00:00", "2026-05-01T10:00:12", dtype="datetime64[s]"),
+    ],
+)
+def test_what_can_only_be_a_time_is_one_whatever_it_is_called(cells):
+    assert Columns().found_in(table("x", "y", pos_dt=cells)).time == "pos_dt"
+
+
+def test_large_numbers_that_repeat_or_are_no_date_are_no_time():
+    ships = np.repeat([700_000_000.0, 710_000_000.0], 6)
+    assert Columns().found_in(table("x", "y", code=ships, metres=4e6 + np.arange(12))).time is None
 
 
 def bodies(num_bodies=5, num_rows=40):

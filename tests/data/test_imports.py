@@ -57,7 +57,6 @@ def test_recordings_of_different_lengths_become_windows_that_lose_no_row(path):
     result = imported(path, rows_of("long", 50) + rows_of("short", 20, turn=-0.1), length=20)
     episodes = result.episodes
     assert episodes.observations.shape == (4, 20, 2)
-    assert episodes.recording.tolist() == [0, 0, 0, 1]
     seen = {tuple(np.round(place, 3)) for place in episodes.xy[:3].reshape(-1, 2)}
     assert len(seen) == 50
 
@@ -71,10 +70,25 @@ def test_the_chosen_length_keeps_nine_tenths_of_the_rows(path):
 
 def test_a_recording_that_fills_half_a_window_waits_at_its_end(path):
     result = imported(path, rows_of("long", 60) + rows_of("short", 16, turn=-0.1), length=30)
-    short = result.episodes.xy[result.episodes.recording == 1]
+    short = result.episodes.xy[-1:]
     assert short.shape == (1, 30, 2)
     assert (short[0, 15:] == short[0, 15]).all()
     assert "1 parts shorter than 30 rows" in finding(result, "episodes")
+
+
+def test_where_many_rows_are_lost_in_short_recordings_a_smaller_step_is_proposed(path):
+    rows = rows_of("long", 40) + [row for k in range(9) for row in rows_of(f"r{k}", 7, turn=0.02 * k)]
+    lost = finding(imported(path, rows), "episodes")
+    assert "9 shorter than" in lost
+    assert "a smaller --step keeps them" in lost
+    assert "--step" not in finding(imported(path, rows, step=0.1), "episodes")
+
+
+def test_windows_of_a_few_recordings_count_as_recordings_so_that_no_half_of_all_is_held_out(path):
+    few = imported(path, rows_of("a", 300) + rows_of("b", 300, turn=-0.1), length=30).episodes
+    assert len(np.unique(few.recording)) == len(few) == 22
+    many = [row for k in range(6) for row in rows_of(f"r{k}", 60, turn=0.02 * k)]
+    assert imported(path, many, length=30).episodes.recording.max() == 5
 
 
 def test_parts_of_a_single_recording_count_as_recordings_so_that_some_can_be_held_out(path):
@@ -147,6 +161,15 @@ def test_spikes_are_left_out_and_jumps_split_unless_kept(path):
     assert kept.episodes.step_lengths.max() > 200
 
 
+def test_one_stray_row_in_forty_does_not_hide_the_others(path):
+    rows = rows_of(num_rows=400)
+    for k in (*range(20, 380, 40), *range(30, 380, 40), 200, 201, 202):
+        rows[k] = (*rows[k][:2], rows[k][2] + 500, rows[k][3] + k)
+    result = imported(path, rows, length=20)
+    assert "21 rows | left out" in finding(result, "spikes")
+    assert result.episodes.step_lengths.max() < 1.5
+
+
 def test_constant_columns_are_left_out_and_actions_scaled(path):
     rows = [(*row, 7.0, 3.0 * (-1) ** k, 0.0) for k, row in enumerate(rows_of())]
     write(path, rows, ("episode", "time", "x", "y", "battery", "steer", "brake"))
@@ -181,7 +204,17 @@ def test_degrees_are_noticed_and_become_metres(path):
     )
     assert imported(path, degrees, length=11, units="plain").episodes.frame.kind == "plain"
     with pytest.raises(BadDataset, match="longitude, then latitude"):
-        imported(path, [(n, t, y, x + 100) for n, t, x, y in degrees], units="degrees")
+        imported(path, [(n, t, x + 400, y) for n, t, x, y in degrees], units="degrees")
+
+
+def test_latitudes_that_can_only_be_longitudes_are_swapped_and_told(path):
+    degrees = [(n, t, 113.4 + x / 67_600, 52.5 + y / 111_195) for n, t, x, y in rows_of(num_rows=40)]
+    right = imported(path, degrees, length=40)
+    assert finding(right, "swapped axes") == "no | "
+    for units in ("auto", "degrees"):
+        wrong = imported(path, [(n, t, y, x) for n, t, x, y in degrees], length=40, units=units)
+        assert finding(wrong, "swapped axes").endswith("| swapped")
+        np.testing.assert_allclose(wrong.episodes.xy, right.episodes.xy, atol=1e-3)
 
 
 def test_a_small_world_around_zero_is_not_taken_for_degrees(path):
@@ -232,6 +265,16 @@ def test_rows_far_finer_than_the_world_are_thinned(path):
     assert "every 0.6 s: the world is 8819 rows wide" in finding(result, "sampling")
     assert result.episodes.frame.step_seconds == pytest.approx(0.6)
     assert imported(path, fine, step=0.1).episodes.frame.step_seconds == 0.1
+
+
+def test_rows_whose_moves_are_lost_in_noise_are_thinned(path):
+    rng = np.random.default_rng(3)
+    dense = rows_of(num_rows=900, step=0.1)
+    noisy = [(n, t, x + rng.normal(0, 0.4), y + rng.normal(0, 0.4)) for n, t, x, y in dense]
+    result = imported(path, noisy)
+    assert "lost in noise" in finding(result, "sampling")
+    assert result.episodes.frame.step_seconds > 0.3
+    assert imported(path, dense).episodes.frame.step_seconds == pytest.approx(0.1)
 
 
 def test_coordinates_too_large_for_32_bits_are_refused(path):

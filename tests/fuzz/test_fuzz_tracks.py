@@ -1,10 +1,11 @@
-"""Three hundred malformed GPX, GeoJSON, CSV and Parquet files, and some KML: imported soundly or refused in
-one sentence that names the file."""
+"""Three hundred malformed GPX, GeoJSON, CSV and Parquet files, and some KML, PLT, lists of places, dates and
+archives: imported soundly or refused in one sentence that names the file."""
 
 import importlib
 import io
 import json
 import struct
+import zipfile
 
 import numpy as np
 import pytest
@@ -149,14 +150,72 @@ def test_malformed_kml(tmp_path_factory, content):
     ends_in_a_sentence(tmp_path_factory.getbasetemp(), "odd.kml", content)
 
 
-@pytest.mark.parametrize("name", ["whole.gpx", "whole.geojson", "whole.csv", "whole.kml", "whole.parquet"])
+HEAD = "Geolife trajectory\nWGS 84\nAltitude is in Feet\nReserved 3\n0,2,255,My Track,0,0,2,8421376\n0\n"
+PLT = HEAD + "\n".join(
+    f"{y:.6f},{x:.6f},0,492,39744.1,{t[:10]},{t[11:19]}" for x, y, t in zip(LON, LAT, TIMES, strict=True)
+)
+TRIPS = "TRIP_ID,TIMESTAMP,POLYLINE\n" + "\n".join(
+    f'{trip},1372636858,"{json.dumps(COORDINATES)}"' for trip in range(2)
+)
+DAYS = "id;Datum;Uhrzeit;Breite;Länge\n" + "\n".join(
+    f"7;01.05.2026;{t[11:19]};{y:.6f};{x:.6f}".replace(".", ",").replace("01,05,2026", "01.05.2026")
+    for x, y, t in zip(LON, LAT, TIMES, strict=True)
+)
+NAMELESS = "\n".join(f"7,{t},{x:.6f},{y:.6f}" for x, y, t in zip(LON, LAT, TIMES, strict=True))
+OTHERS = {"odd.plt": PLT, "trips.csv": TRIPS, "days.csv": DAYS, "nameless.txt": NAMELESS}
+
+
+@pytest.mark.parametrize("name", sorted(OTHERS))
+def test_other_malformed_text(tmp_path_factory, name):
+    @cases(40)
+    @given(damaged_text(OTHERS[name]))
+    def check(content):
+        ends_in_a_sentence(tmp_path_factory.getbasetemp(), name, content)
+
+    check()
+
+
+def packed(content):
+    """An archive of two tracks, the first of them with some content."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("tracks/a.csv", content)
+        archive.writestr("tracks/b.plt", PLT)
+    return file.getvalue()
+
+
+@cases(40)
+@given(st.one_of(damaged_bytes(packed(CSV)), damaged_text(CSV).map(packed)))
+def test_malformed_archives(tmp_path_factory, content):
+    ends_in_a_sentence(tmp_path_factory.getbasetemp(), "odd.zip", content)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "whole.gpx",
+        "whole.geojson",
+        "whole.csv",
+        "whole.kml",
+        "whole.parquet",
+        "whole.plt",
+        "trips.csv",
+        "days.csv",
+        "whole.zip",
+    ],
+)
 def test_the_unharmed_files_are_imported_alike(tmp_path, name):
-    whole = {".gpx": GPX, ".geojson": json.dumps(GEOJSON), ".csv": CSV, ".kml": KML}
+    whole = {".gpx": GPX, ".geojson": json.dumps(GEOJSON), ".csv": CSV, ".kml": KML, ".plt": PLT}
+    whole |= {".zip": packed(CSV)}
     path = tmp_path / name
-    content = whole.get(path.suffix) or parquet(json.dumps(ABOUT), geometry=[wkb(*COORDINATES)] * 2)
+    content = (
+        OTHERS.get(name)
+        or whole.get(path.suffix)
+        or parquet(json.dumps(ABOUT), geometry=[wkb(*COORDINATES)] * 2)
+    )
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     episodes = import_files([path], Columns(), ImportParams()).episodes
     assert episodes.frame.is_degrees
-    assert episodes.frame.has_clock == (path.suffix != ".parquet")
+    assert episodes.frame.has_clock == (name not in ("whole.parquet", "trips.csv"))
     places = episodes.frame.to_user(episodes.xy[0].astype(float))
     np.testing.assert_allclose(places, np.array(COORDINATES)[: len(places)], atol=1e-6)

@@ -1,16 +1,18 @@
-"""Recordings in files of NumPy, read as named columns."""
+"""Recordings in arrays of NumPy and in datasets of Minari, read as named columns."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from chronoforest.data.textfiles import shortened
 from chronoforest.errors import BadDataset
-from chronoforest.files import reading
+from chronoforest.files import DAMAGE, reading
+from chronoforest.modules import optional
 
 Column = NDArray[Any]
 
@@ -57,3 +59,40 @@ def _named_columns(path: Path, name: str, array: Column) -> Iterator[tuple[str, 
 
 def _joined(name: str, part: object) -> str:
     return f"{name}.{part}" if name else str(part)
+
+
+def read_minari(name: str) -> dict[str, Column]:
+    """All episodes of a local Minari dataset: observations.0, …, actions.0, …, episode and time."""
+    minari = optional("minari", "minari")
+    try:
+        dataset = minari.load_dataset(name)
+        parts = [_minari_columns(episode) for episode in dataset.iterate_episodes()]
+    except (ImportError, *DAMAGE) as error:
+        raise BadDataset(
+            f"minari:{name}: cannot be read ({shortened(str(error))}); "
+            f"`minari download {name}` fetches it, `minari list local` shows what is there"
+        ) from error
+    if not parts:
+        raise BadDataset(f"minari:{name}: no episodes")
+    return {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
+
+
+def _minari_columns(episode: Any) -> dict[str, Column]:
+    """One episode; its last observation, after which nothing was done, repeats the last action."""
+    columns = dict(_flattened("observations", episode.observations))
+    num_rows = len(next(iter(columns.values())))
+    for key, values in _flattened("actions", episode.actions):
+        columns[key] = values[np.minimum(np.arange(num_rows), len(values) - 1)]
+    return {**columns, "episode": np.full(num_rows, episode.id), "time": np.arange(num_rows)}
+
+
+def _flattened(name: str, values: Any) -> Iterator[tuple[str, Column]]:
+    """Nested dictionaries and arrays [N, …] as columns with dotted names."""
+    if isinstance(values, Mapping):
+        for key, inner in values.items():
+            yield from _flattened(f"{name}.{key}", inner)
+        return
+    array = np.asarray(values)
+    flat = array.reshape(len(array), -1)
+    for k in range(flat.shape[1]):
+        yield f"{name}.{k}", flat[:, k]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -14,6 +15,9 @@ from chronoforest.errors import BadDataset
 from chronoforest.types import BoolArray, FloatArray
 
 MOST_ROWS = 50_000_000
+
+SPIKES = (1, 2, 3)
+"""Rows in succession that may lie far off and be left out."""
 
 
 @dataclass(frozen=True)
@@ -41,12 +45,12 @@ class Track:
         """[n − 1, 2] from each place to the next."""
         return np.diff(self.values[:, :2], axis=0)
 
-    @property
+    @cached_property
     def hops(self) -> FloatArray:
         """[n − 1] units from each place to the next."""
         return np.asarray(np.linalg.norm(self.moves, axis=1))
 
-    @property
+    @cached_property
     def speeds(self) -> FloatArray:
         """[n − 1] units per second from each row to the next."""
         with np.errstate(over="ignore"):  # a damaged time may lie next to another; the speed is then a jump
@@ -117,53 +121,31 @@ def without_constants(tracks: Tracks, names: Sequence[str]) -> tuple[Tracks, set
     return tracks, set(constant), Finding("constant columns", found, done)
 
 
-def median_period(tracks: Tracks) -> float:
-    """Seconds from a row to the next."""
-    return float(np.median(np.concatenate([np.diff(track.time) for track in tracks])))
-
-
-def moves_across(tracks: Tracks) -> float:
-    """Usual moves from one end of the world to the other, standing still left out."""
-    places = np.concatenate([track.values[:, :2] for track in tracks])
-    width = float(np.linalg.norm(np.diff(np.quantile(places, (0.01, 0.99), axis=0), axis=0)))
-    hops = np.concatenate([track.hops for track in tracks])
-    moving = hops[hops > 0.1 * np.quantile(hops, 0.9)]
-    return width / float(np.median(moving)) if len(moving) else 0.0
-
-
 def without_spikes(tracks: Tracks) -> tuple[Tracks, Finding]:
-    """Leave out single rows that lie far off while their neighbours lie together."""
-    bound = _speed_bound(tracks)
-    sound = []
-    for track in tracks:
-        fast = track.speeds > bound
-        is_spike = np.zeros(len(track), dtype=bool)
-        if len(track) > 2:
-            across = np.linalg.norm(track.values[2:, :2] - track.values[:-2, :2], axis=1)
-            is_spike[1:-1] = fast[:-1] & fast[1:] & (across <= bound * (track.time[2:] - track.time[:-2]))
-        sound.append(~is_spike)
+    """Leave out a few rows that lie far off while those before and after them lie together."""
+    bound = speed_bound(tracks)
+    sound = [~np.any([_far_off(track, bound, count) for count in SPIKES], axis=0) for track in tracks]
     return kept(tracks, sound, "spikes", "left out")
+
+
+def _far_off(track: Track, bound: float, count: int) -> BoolArray:
+    """[n] whether a row is one of `count` that were reached and left too fast."""
+    is_off = np.zeros(len(track), dtype=bool)
+    if len(track) < count + 2:
+        return is_off
+    fast = track.speeds > bound
+    took = track.time[count + 1 :] - track.time[: -count - 1]
+    across = np.linalg.norm(track.values[count + 1 :, :2] - track.values[: -count - 1, :2], axis=1)
+    firsts = np.flatnonzero(fast[:-count] & fast[count:] & (across <= bound * took)) + 1
+    is_off[firsts[:, None] + np.arange(count)] = True
+    return is_off
 
 
 def split_at_jumps(tracks: Tracks) -> tuple[Tracks, Finding]:
     """Part recordings where a step is implausibly fast."""
-    bound = _speed_bound(tracks)
+    bound = speed_bound(tracks)
     cuts = [track.speeds > bound for track in tracks]
     return split(tracks, cuts, "jumps", f"faster than {bound:.3g} units/s")
-
-
-def paces(tracks: Tracks) -> Finding:
-    """Recordings whose speeds differ by orders of magnitude were probably written in different units."""
-    paces = {track.recording: float(np.median(track.speeds)) for track in tracks}
-    moving = {name: pace for name, pace in paces.items() if pace > 0}
-    if not moving:
-        return Finding("speeds", "most steps stand still", "kept")
-    low, middle, high = np.quantile(list(moving.values()), (0.05, 0.5, 0.95))
-    odd = [name for name, pace in moving.items() if not middle / 20 < pace < middle * 20]
-    found = f"{middle:.3g} units/s in the median, {low:.3g} to {high:.3g} in nine of ten recordings"
-    if odd:
-        found += f"; {len(odd)} differ more than twentyfold, for example {odd[0]}"
-    return Finding("speeds", found, "kept: look at their units" if odd else "")
 
 
 def axes(tracks: Tracks) -> Finding:
@@ -173,13 +155,6 @@ def axes(tracks: Tracks) -> Finding:
     is_odd = max(x, y) > 50 * min(x, y)
     found = f"moves up to {x:.3g} and {y:.3g} a row"
     return Finding("axes", found, "kept: look at their units" if is_odd else "")
-
-
-def standing(tracks: Tracks) -> Finding:
-    """How often nothing moved."""
-    speeds = np.concatenate([track.speeds for track in tracks])
-    share = float((speeds < 0.1 * np.quantile(speeds, 0.9)).mean())
-    return Finding("standing still", f"{100 * share:.0f} % of the steps", "kept" if share else "")
 
 
 def resampled(track: Track, period: float) -> Track:
@@ -222,8 +197,19 @@ def with_places(track: Track, places: FloatArray) -> Track:
     return replace(track, values=np.concatenate([places, track.values[:, 2:]], axis=1))
 
 
-def _speed_bound(tracks: Tracks) -> float:
-    return jump_bound(np.concatenate([track.speeds for track in tracks]))
+def speed_bound(tracks: Tracks) -> float:
+    """Units per second beyond which a body did not move; rows that lie far off do not count, or a hundredth
+    of them would hide all."""
+    return jump_bound(np.concatenate([calmed(track).speeds for track in tracks]))
+
+
+def calmed(track: Track) -> Track:
+    """The same with the median of three rows for every place, which a single stray row does not move."""
+    if len(track) < 3:
+        return track
+    places = track.values[:, :2]
+    around = np.sort(np.stack([places[:-2], places[1:-1], places[2:]]), axis=0)
+    return with_places(track, np.concatenate([places[:1], around[1], places[-1:]]))
 
 
 def kept(tracks: Tracks, keep: Sequence[BoolArray], check: str, done: str) -> tuple[Tracks, Finding]:

@@ -2,66 +2,200 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import numpy as np
 
 from chronoforest.types import FloatArray
 
-FORMATS = (
-    "%d/%m/%Y %H:%M:%S",
-    "%m/%d/%Y %H:%M:%S",
-    "%Y/%m/%d %H:%M:%S",
-    "%d.%m.%Y %H:%M:%S",
-    "%d/%m/%Y %H:%M",
-    "%m/%d/%Y %H:%M",
-    "%Y%m%d %H:%M:%S",
+DATE = re.compile(
+    r"(\d{1,4})[/.-](\d{1,2}|[A-Za-z]{3})[/.-](\d{1,4})"
+    r"(?:[ T,]+(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s*([AaPp][Mm])?)?"
 )
-"""Of dates, beside those of ISO 8601; of several that fit a whole column the first is taken."""
+"""A date with slashes, points or dashes, and the time of day behind it."""
 
-FINER = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))
-"""Since 1970 so many nanoseconds, microseconds or milliseconds passed, and how many make a second; seconds
-take until the year 5138 to become as many."""
+ORDERS = {"ymd": "year first", "dmy": "day first", "mdy": "month first"}
+"""How days, months and years follow each other, in words."""
 
-MILLISECONDS = {"ms", "millis", "milliseconds", "msec"}
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+
+HOURS = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}(?:[.,]\d+)?))?")
+"""A time of day alone."""
+
+FINER = ((1e17, 1e9, "nanoseconds"), (1e14, 1e6, "microseconds"), (1e11, 1e3, "milliseconds"))
+"""Since 1970 so many of them passed, and how many make a second; seconds take until the year 5138 to become
+as many."""
+
+CALLED = {
+    **dict.fromkeys(("ms", "msec", "millis", "milliseconds"), (1e3, "milliseconds")),
+    **dict.fromkeys(("us", "usec", "micros", "microseconds"), (1e6, "microseconds")),
+    **dict.fromkeys(("ns", "nsec", "nanos", "nanoseconds"), (1e9, "nanoseconds")),
+}
+"""Words of a column's name that tell the unit."""
+
+SHEET_DAYS, SHEET_EPOCH = (20_000.0, 80_000.0), 25_569.0
+"""Days that spreadsheets count from 1900: those of 1954 to 2119, and the one of 1970."""
+
+SHEET_STEP, SHEET_SPAN = 0.005, 1000.0
+"""Days from row to row, seven minutes, and from the first to the last, that such columns stay below."""
+
+EPOCHS = (6e8, 2.3e9)
+"""Seconds since 1970 in 1989 and in 2042; numbers between them that run on are hardly anything else."""
 
 Parse = Callable[[str], float]
 
 
-def parser_for(cells: Sequence[str]) -> Parse:
-    """What turns every cell of a column into seconds; the plain one, which complains, where nothing does."""
-    for parse in (_plain, *map(_of_format, FORMATS)):
-        try:
-            for cell in cells:
-                parse(cell)
-        except (ValueError, OverflowError, OSError):
-            continue
-        return parse
-    return _plain
+@dataclass(frozen=True)
+class Clock:
+    """When rows were recorded: seconds: [N]; told: what the file holds where it is not plain seconds."""
+
+    seconds: FloatArray
+    told: str = ""
 
 
-def in_seconds(times: FloatArray, words: set[str]) -> FloatArray:
-    """Numbers as seconds: those that count smaller units from 1970, or are called so, are divided."""
-    finite = np.abs(times[np.isfinite(times)])
+@dataclass(frozen=True)
+class Writing:
+    """A way to write times: parse: a cell as seconds, ValueError where it is none; told: its name."""
+
+    parse: Parse
+    told: str
+
+
+def writing_of(cells: Sequence[str]) -> Writing:
+    """How every cell of a column can be read; as plain numbers, which complain, where nothing fits.
+
+    Where days and months could be either way round, the way that keeps the recordings together is taken, and
+    said.
+    """
+    plain = Writing(_plain, "")
+    fitting = next(([way] for way in (plain, Writing(_of_day, "hours of a day")) if _fits(way, cells)), [])
+    fitting = fitting or [way for way in _ordered() if _fits(way, cells)]
+    if not fitting:
+        return plain
+    best = min(fitting, key=lambda way: _span(way, cells)) if len(fitting) > 1 else fitting[0]
+    others = [way.told for way in fitting if way is not best]
+    doubt = f", though {others[0]} would fit too" if others else ""
+    return Writing(best.parse, f"{best.told}{doubt}" if best is not plain else "")
+
+
+def clock_of(numbers: FloatArray, words: set[str]) -> Clock:
+    """Numbers as seconds: those that count smaller units from 1970, or are called so, are divided; days of
+    spreadsheets are multiplied.
+
+    words: of the column's name.
+    """
+    finite = np.abs(numbers[np.isfinite(numbers)])
     usual = float(np.median(finite)) if len(finite) else 0.0
-    parts = next((parts for least, parts in FINER if usual > least), 1.0)
-    return times / (parts if parts > 1.0 or not words & MILLISECONDS else 1e3)
+    for least, parts, told in FINER:
+        if usual > least:
+            return Clock(numbers / parts, f"{told} since 1970")
+    for word in words & CALLED.keys():
+        parts, told = CALLED[word]
+        return Clock(numbers / parts, told)
+    if _are_sheet_days(finite):
+        return Clock((numbers - SHEET_EPOCH) * 86_400.0, "days of a spreadsheet")
+    return Clock(numbers)
+
+
+def are_epochs(numbers: FloatArray) -> bool:
+    """Whether numbers can hardly be anything but times since 1970, in seconds or parts of them."""
+    finite = numbers[np.isfinite(numbers)]
+    if len(finite) == 0:
+        return False
+    seconds = clock_of(finite, set()).seconds
+    is_recent = bool((seconds > EPOCHS[0]).all() and (seconds < EPOCHS[1]).all())
+    return is_recent and len(np.unique(finite)) > len(finite) / 2
+
+
+def are_dates(cells: Sequence[str]) -> bool:
+    """Whether cells are dates with hours, written in whichever way."""
+    known = [cell for cell in cells if cell]
+    if not known or not all(":" in cell and HOURS.fullmatch(cell) is None for cell in known):
+        return False
+    return _fits(writing_of(known), known)
+
+
+def _fits(way: Writing, cells: Sequence[str]) -> bool:
+    try:
+        for cell in cells:
+            way.parse(cell)
+    except (ValueError, OverflowError, OSError):
+        return False
+    return True
+
+
+def _span(way: Writing, cells: Sequence[str]) -> float:
+    times = [way.parse(cell) for cell in cells]
+    return max(times) - min(times)
 
 
 def _plain(cell: str) -> float:
     """A number or a date of ISO 8601, in UTC unless it says otherwise."""
-    try:
+    with suppress(ValueError):
         return float(cell)
-    except ValueError:
-        return _since_1970(datetime.fromisoformat(cell.removesuffix(" UTC")))
-
-
-def _of_format(form: str) -> Parse:
-    return lambda cell: _since_1970(
-        datetime.strptime(cell.partition(".")[0] if "." not in form else cell, form)
-    )
-
-
-def _since_1970(when: datetime) -> float:
+    when = datetime.fromisoformat(cell.removesuffix(" UTC").removesuffix(" GMT"))
     return (when if when.tzinfo is not None else when.replace(tzinfo=UTC)).timestamp()
+
+
+def _of_day(cell: str) -> float:
+    """Seconds since midnight."""
+    found = HOURS.fullmatch(cell)
+    if found is None:
+        raise ValueError(cell)
+    hours, minutes, seconds = found.groups()
+    return 3600.0 * int(hours) + 60.0 * int(minutes) + float((seconds or "0").replace(",", "."))
+
+
+def _ordered() -> list[Writing]:
+    return [Writing(_in_order(order), f"dates with the {told}") for order, told in ORDERS.items()]
+
+
+def _in_order(order: str) -> Parse:
+    def parse(cell: str) -> float:
+        found = DATE.fullmatch(cell.removesuffix(" UTC").removesuffix("Z"))
+        if found is None:
+            raise ValueError(cell)
+        part = dict(zip(order, found.groups()[:3], strict=True))
+        if len(part["y"]) not in ((4,) if order == "ymd" else (2, 4)) or len(part["d"]) > 2:
+            raise ValueError(cell)
+        hours, minutes, seconds, fraction, half = found.groups()[3:]
+        when = datetime(
+            *(_year(part["y"]), _month(part["m"]), int(part["d"]), _hour(hours, half)),
+            *(int(minutes or 0), int(seconds or 0)),
+            tzinfo=UTC,
+        )
+        return when.timestamp() + float(f"0.{fraction or 0}")
+
+    return parse
+
+
+def _year(text: str) -> int:
+    """Of two digits those from 70 on are of the last century."""
+    year = int(text)
+    return year if len(text) == 4 else year + (1900 if year >= 70 else 2000)
+
+
+def _month(text: str) -> int:
+    return int(text) if text.isdigit() else MONTHS.index(text.lower()) + 1
+
+
+def _hour(text: str | None, half: str | None) -> int:
+    """Of the day; half: AM or PM, where the clock has twelve hours."""
+    hour = int(text or 0)
+    return hour if half is None else hour % 12 + (12 if half.lower() == "pm" else 0)
+
+
+def _are_sheet_days(numbers: FloatArray) -> bool:
+    """Whether numbers are days with fractions, a few seconds or minutes apart; seconds have no more than
+    three digits behind the point."""
+    if len(numbers) < 2 or numbers.min() < SHEET_DAYS[0] or numbers.max() > SHEET_DAYS[1]:
+        return False
+    thousandths = 1000.0 * numbers
+    is_fine = float((np.abs(thousandths - np.rint(thousandths)) > 1e-4).mean()) > 0.5
+    steps = np.abs(np.diff(numbers))
+    steps = steps[steps > 0]
+    return is_fine and bool(np.ptp(numbers) < SHEET_SPAN) and float(np.median(steps)) < SHEET_STEP

@@ -2,68 +2,33 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
+from chronoforest.data.clocks import are_dates, are_epochs
+from chronoforest.data.headers import Sample
+from chronoforest.data.names import (
+    ENDS,
+    FRAMES,
+    LATITUDES,
+    LONGITUDES,
+    PLANES,
+    TIMES,
+    TRIPS,
+    VEHICLES,
+    holds,
+    plain,
+    without_unit,
+    words_of,
+)
 from chronoforest.data.tables import Table
 from chronoforest.errors import BadDataset, InvalidParameter
-from chronoforest.types import FloatArray, IntArray
-
-LONGITUDES = {"lon", "lng", "long", "longitude"}
-LATITUDES = {"lat", "latitude"}
-"""Words, one of which a column's name holds."""
-
-PLANES = (
-    ("x", "y"),
-    ("easting", "northing"),
-    ("east", "north"),
-    ("utmx", "utmy"),
-    ("xutm", "yutm"),
-    ("utmeasting", "utmnorthing"),
-    ("posx", "posy"),
-    ("positionx", "positiony"),
-    ("px", "py"),
-    ("xm", "ym"),
-    ("xcoord", "ycoord"),
-    ("coordx", "coordy"),
-    ("localx", "localy"),
-    ("xcenter", "ycenter"),
-    ("observationstate0", "observationstate1"),
-    ("observations0", "observations1"),
-)
-TRIPS = (
-    *("episode", "episodeid", "episodeindex", "trip", "tripid", "track", "trackid", "trajectory"),
-    *("trajectoryid", "trajid", "journey", "journeyid", "ride", "rideid", "run", "runid", "recording"),
-    *("recordingid", "session", "sessionid", "segment", "segmentid", "flightid", "voyage", "voyageid"),
-)
-VEHICLES = (
-    *("mmsi", "vehicle", "vehicleid", "vid", "device", "deviceid", "taxi", "taxiid", "bus", "busid"),
-    *("icao24", "imo", "vessel", "vesselid", "ship", "shipid", "individuallocalidentifier"),
-    *("taglocalidentifier", "animalid", "agent", "agentid", "object", "objectid", "user", "userid"),
-    *("driver", "driverid", "id"),
-)
-TIMES = (
-    *("time", "timestamp", "basedatetime", "datetime", "dateandtime", "t", "seconds", "utc", "utctime"),
-    *("timeutc", "datetimeutc", "epoch", "epochtime", "unixtime", "gpstime", "eventtime", "recordedat"),
-    *("fixtime", "globaltime", "ts", "when", "sec", "secs", "timems", "timestampms", "millis"),
-    *("milliseconds", "date"),
-)
-"""Names in lower case, letters and digits alone; of several that are there the first is taken."""
-
-FRAMES = ("frame", "frameid", "frameindex", "framenumber")
-"""What pictures are counted by: an order, but no clock."""
 
 LEAST_ROWS_EACH = 3
 """Rows that an id has on average; a column of which hardly any value repeats is no id."""
 
-MANY_ROWS = 20_000
-"""Enough to tell whether rows of several bodies are interleaved."""
-
-CLEARLY_SHORTER = 0.3
-"""What the way through all rows shrinks to when bodies that were interleaved are told apart."""
+MANY_CELLS = 500
+"""Enough to see what a column holds."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +42,7 @@ class Columns:
         time: seconds or dates; without one rows are a step apart.
         states: further columns that the tracker may see.
         actions: what the body was told to do; without them plans can be made but not walked.
+        header: names for the columns of text files without a header, in their order: id,time,lon,lat.
     """
 
     coordinates: tuple[str, str] | None = None
@@ -84,6 +50,7 @@ class Columns:
     time: str | None = None
     states: tuple[str, ...] = ()
     actions: tuple[str, ...] = ()
+    header: str | None = None
 
     def __post_init__(self) -> None:
         if len(set(self.values)) < len(self.values):
@@ -97,20 +64,25 @@ class Columns:
     @property
     def ids(self) -> tuple[str, ...]:
         """The columns that tell recordings apart, together."""
-        return tuple(name.strip() for name in self.episode.split(",")) if self.episode else ()
+        return _listed(self.episode)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the columns of text files are called, where that was told."""
+        return _listed(self.header)
 
     @property
     def are_degrees(self) -> bool:
         """Whether the coordinates are called longitude and latitude."""
         if self.coordinates is None:
             return False
-        first, second = map(_words, self.coordinates)
-        return bool(first & LONGITUDES and second & LATITUDES)
+        east, north = self.coordinates
+        return holds(east, LONGITUDES) and holds(north, LATITUDES)
 
     @property
     def has_clock(self) -> bool:
         """Whether times are told in seconds or dates."""
-        return self.time is not None and _plain(self.time) not in FRAMES
+        return self.time is not None and plain(self.time) not in FRAMES
 
     def without(self, names: Collection[str]) -> Columns:
         """The same without some states and actions."""
@@ -122,73 +94,35 @@ class Columns:
     def found_in(self, table: Table) -> Columns:
         """The same with what was not told, as far as the table has it."""
         coordinates = self.coordinates or _coordinates(table)
-        if _words(coordinates[0]) & LATITUDES and _words(coordinates[1]) & LONGITUDES:
+        if holds(coordinates[0], LATITUDES) and holds(coordinates[1], LONGITUDES):
             coordinates = coordinates[1], coordinates[0]
         taken = {*coordinates, *self.states, *self.actions}
-        return replace(
+        found = replace(
             self,
             coordinates=coordinates,
             episode=self.episode or ",".join(_episode(table, taken)) or None,
-            time=self.time or _first_of(table, (*TIMES, *FRAMES), taken),
         )
+        return replace(found, time=self.time or _time(table, {*taken, *found.ids}))
 
 
-def interleaved(table: Table, columns: Columns, places: FloatArray, time: FloatArray | None) -> str:
-    """What speaks for rows of several bodies in one recording; refused where a column tells them apart.
-
-    places: [N, 2]; time: [N] or None. Empty where nothing does.
-    """
-    order = np.arange(len(places)) if time is None else np.argsort(time, kind="stable")
-    rows = order[np.isfinite(places[order]).all(axis=1)][:MANY_ROWS]
-    way = _way(places, rows, np.zeros(len(rows), dtype=np.int64))
-    names = [name for name in table.columns if name not in (*columns.values, columns.time)]
-    ways = {
-        name: _way(places, rows, codes) for name in names if (codes := _codes(table, name, rows)) is not None
-    }
-    best = min(ways, key=lambda name: ways[name], default="")
-    if best and ways[best] < CLEARLY_SHORTER * way:
-        raise BadDataset(
-            f"{table.source}: rows of several bodies seem to be interleaved, and no column was named that "
-            f"tells them apart; {best!r} does: --episode {best}"
-        )
-    return "" if best or not _alternates(places[rows]) else "rows of several bodies seem to be interleaved"
-
-
-def _way(places: FloatArray, rows: IntArray, codes: IntArray) -> float:
-    """Length of the way through rows, each code on its own."""
-    order = np.argsort(codes, kind="stable")
-    hops = np.linalg.norm(np.diff(places[rows[order]], axis=0), axis=1)
-    return float(hops[np.diff(codes[order]) == 0].sum())
-
-
-def _codes(table: Table, name: str, rows: IntArray) -> IntArray | None:
-    """[n] a number for each different value of a column; None where it cannot be an id."""
-    column = table.columns[name][rows]
-    if column.dtype.kind == "f" and not (np.isfinite(column).all() and (column == np.rint(column)).all()):
-        return None
-    values, codes = np.unique([str(cell) for cell in column.tolist()], return_inverse=True)
-    return codes if 2 <= len(values) <= len(rows) / LEAST_ROWS_EACH else None
-
-
-def _alternates(places: FloatArray) -> bool:
-    """Whether a row's next of kin is rarely the next row."""
-    if len(places) < 10:
-        return False
-    hops = np.stack(
-        [np.linalg.norm(places[k:-5] - places[: -5 - k], axis=1)[: len(places) - 10] for k in range(1, 6)]
-    )
-    usual = np.median(hops, axis=1)
-    return bool(usual[0] > 5 * usual[1:].min() > 0)
+def _listed(names: str | None) -> tuple[str, ...]:
+    return tuple(name.strip() for name in names.split(",")) if names else ()
 
 
 def _coordinates(table: Table) -> tuple[str, str]:
     east, north = (_shortest(table, words) for words in (LONGITUDES, LATITUDES))
     if east and north:
         return east, north
-    plain = {_plain(name): name for name in reversed(list(table.columns))}
+    known = {plain(name): name for name in reversed(list(table.columns))}
     for x, y in PLANES:
-        if x in plain and y in plain:
-            return plain[x], plain[y]
+        if x in known and y in known:
+            return known[x], known[y]
+    ends = [name for name in table.columns if holds(name, LONGITUDES | LATITUDES) and words_of(name) & ENDS]
+    if ends:
+        raise BadDataset(
+            f"{table.source}: {', '.join(ends)} are the two ends of a trip and not a track; recordings need "
+            "the places between them, a row for each"
+        )
     raise BadDataset(
         f"{table.source}: no columns that are called like coordinates; name two with --coordinates; "
         f"there are: {', '.join(table.columns)}"
@@ -205,23 +139,29 @@ def _repeats(table: Table, name: str) -> bool:
     return len(set(table.labels(name))) <= max(1, len(table) / LEAST_ROWS_EACH)
 
 
+def _time(table: Table, taken: Collection[str]) -> str | None:
+    """The column that is called like a time, or the first that holds what can be nothing else."""
+    named = _first_of(table, (*TIMES, *FRAMES), taken)
+    if named is not None:
+        return named
+    return next((name for name in table.columns if name not in taken and _holds_times(table, name)), None)
+
+
+def _holds_times(table: Table, name: str) -> bool:
+    if table.columns[name].dtype.kind == "M":
+        return True
+    cells = Sample.of(table.sample(name, MANY_CELLS))
+    return are_dates(cells.texts) or are_epochs(cells.numbers)
+
+
 def _first_of(table: Table, names: Sequence[str], taken: Collection[str]) -> str | None:
-    plain = {_plain(name): name for name in reversed(list(table.columns)) if name not in taken}
-    return next((plain[name] for name in names if name in plain), None)
+    """The column that is called like the first of some names, with or without its unit."""
+    free = [name for name in reversed(list(table.columns)) if name not in taken]
+    known = {**{without_unit(name): name for name in free}, **{plain(name): name for name in free}}
+    return next((known[name] for name in names if name in known), None)
 
 
-def _shortest(table: Table, words: Collection[str]) -> str | None:
-    """The column with the shortest name that holds one of the words."""
-    held: Iterable[str] = (name for name in table.columns if _words(name) & set(words))
+def _shortest(table: Table, words: set[str]) -> str | None:
+    """The column with the shortest name that holds one of the words and is not the end of a trip."""
+    held = (name for name in table.columns if holds(name, words) and not words_of(name) & ENDS)
     return min(held, key=len, default=None)
-
-
-def _plain(name: str) -> str:
-    """Lower case, letters and digits alone."""
-    return "".join(letter for letter in name.lower() if letter.isalnum())
-
-
-def _words(name: str) -> set[str]:
-    """The words of a name, however they are joined, in lower case."""
-    apart = re.sub(r"([a-z])([A-Z])", r"\1 \2", name)
-    return {word.lower() for word in re.findall(r"[A-Za-z]+", apart)}

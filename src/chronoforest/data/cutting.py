@@ -16,6 +16,12 @@ SHORTEST, LONGEST = 11, 201
 FILLED_SHARE, KEPT_SHARE = 0.75, 0.9
 """Of the rows lie in recordings that fill a window, and that fill half of one or more."""
 
+MUCH_LOST = 20.0
+"""Per cent of all rows; where short recordings hold more, something should be done about it."""
+
+FEW_RECORDINGS = 5
+"""With fewer of them a whole one would be too much to hold out."""
+
 SHORT_HOLE, LONG_HOLE = 3.0, 40.0
 """Steps: a hole up to the first is filled, one beyond the second parts a recording."""
 
@@ -84,6 +90,8 @@ def cut(tracks: Tracks, length: int) -> tuple[FloatArray, list[str], Finding]:
     num_left_out = f"{len(tracks) - len(kept)} shorter than {least}, {share:.1f} % of all rows"
     found = f"{num_padded} parts shorter than {length} rows; {num_left_out}"
     done = f"the former wait at their end, the latter left out; {len(windows)} episodes of {length} rows"
+    if share > MUCH_LOST:
+        done += "; a smaller --step keeps them, with rows between theirs"
     names = _told_apart([name for _, name in windows])
     return np.stack([window for window, _ in windows]), names, Finding("episodes", found, done)
 
@@ -114,8 +122,8 @@ def _windows(track: Track, length: int) -> list[FloatArray]:
 
 
 def _told_apart(names: list[str]) -> list[str]:
-    """Recordings of the windows; where all come from one, each is its own, or none could be held out."""
-    return [f"{name} {k}" for k, name in enumerate(names)] if len(set(names)) == 1 else names
+    """Recordings of the windows; where they come from a few, each is its own, or too many were held out."""
+    return [f"{name} {k}" for k, name in enumerate(names)] if len(set(names)) < FEW_RECORDINGS else names
 
 
 def _holes(track: Track, pace: Pace) -> BoolArray:

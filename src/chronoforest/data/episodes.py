@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from chronoforest.data.corners import Spacing
 from chronoforest.data.frames import Frame
 from chronoforest.errors import BadDataset, InvalidParameter
 from chronoforest.files import drafted, reading
@@ -112,6 +113,7 @@ class Episodes:
             ("action", self._actions()),
             ("speed", self._speeds()),
             ("path", f"{self._walked().sum() / max(len(self), 1):.1f} units per episode"),
+            ("rows", Spacing.of(self.xy.astype(np.float64)).summary(self.frame.unit)),
             ("jumps", self._jumps()),
             ("origin", _origin(self.metadata)),
             ("fingerprint", self.fingerprint),

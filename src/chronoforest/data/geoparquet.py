@@ -38,7 +38,7 @@ def with_places(columns: Mapping[str, Column], metadata: Mapping[bytes, bytes]) 
     found |= (
         {"episode": np.repeat(np.arange(len(lines)), counts)} if is_line and "episode" not in rest else {}
     )
-    return {**found, **{name: _spread(column, counts) for name, column in rest.items() if name not in axes}}
+    return {**found, **{name: spread(column, counts) for name, column in rest.items() if name not in axes}}
 
 
 def unlisted(name: str, column: Column) -> Iterator[tuple[str, Column]]:
@@ -58,7 +58,7 @@ def _is_geographic(system: Any) -> bool:
     return not isinstance(system, Mapping) or str(system.get("type", "")).startswith("Geo")
 
 
-def _spread(column: Column, counts: Column) -> Column:
+def spread(column: Column, counts: Column) -> Column:
     """A value for every point: of a list as long as its line the point's own, otherwise the line's."""
     if column.dtype.kind == "O" and all(
         isinstance(cell, (np.ndarray, list)) and len(cell) == count

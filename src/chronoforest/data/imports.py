@@ -16,15 +16,24 @@ from typing import Any, Literal
 
 import numpy as np
 
-from chronoforest.data import cleaning
-from chronoforest.data.cleaning import Finding, Track, Tracks
-from chronoforest.data.columns import Columns, interleaved
+from chronoforest.data import cleaning, paces
+from chronoforest.data.cleaning import Finding, Tracks
+from chronoforest.data.columns import Columns
+from chronoforest.data.corners import Spacing
 from chronoforest.data.cutting import SHORTEST, cut, fitting_length, split_at_gaps, split_at_holes
 from chronoforest.data.episodes import Episodes, flat_arrays, write_arrays
-from chronoforest.data.placing import Units, chosen_frame, placed, refuse_bad_origin, without_nowhere
-from chronoforest.data.tables import Table, read_table
+from chronoforest.data.placing import (
+    Units,
+    chosen_frame,
+    placed,
+    refuse_bad_origin,
+    turned_round,
+    without_nowhere,
+)
+from chronoforest.data.recordings import read_recordings
+from chronoforest.data.stops import without_long_stops
 from chronoforest.errors import BadDataset, InvalidParameter
-from chronoforest.types import FloatArray, IntArray
+from chronoforest.types import FloatArray
 
 MOST_ACROSS = 1500
 """Moves from one end of the world to the other; recordings with more are thinned."""
@@ -36,13 +45,14 @@ class ImportParams:
 
     Args:
         step: seconds between rows; the median of the recordings unless told, or several of them where the
-            world is more than 1500 moves wide.
+            world is more than 1500 moves wide. Of files without times, how far apart their rows are.
         max_gap: a longer hole in seconds splits a recording, a shorter one is filled. Unless told, a hole
             splits a recording where a straight line at the recorded speeds does not explain it.
         length: rows per episode, at most 201 unless told: three quarters of all rows lie in recordings that
             fill it.
         smoothing: seconds of a centred moving average over the coordinates.
         jumps: split recordings at implausibly long steps, or keep them where bodies really jump.
+        stops: cut stops of more than 60 rows to 20, or keep them.
         units: degrees are longitude and latitude and become metres; auto finds out.
         origin: the place that becomes 0, 0; a place amid the recordings unless told, if they lie far from 0.
     """
@@ -52,6 +62,7 @@ class ImportParams:
     length: int | None = None
     smoothing: float = 0.0
     jumps: Literal["split", "keep"] = "split"
+    stops: Literal["cut", "keep"] = "cut"
     units: Units = "auto"
     origin: tuple[float, float] | None = None
 
@@ -75,36 +86,29 @@ class Imported:
     findings: tuple[Finding, ...]
 
 
-@dataclass(frozen=True)
-class Read:
-    """The recordings of a file, which of its columns they are made of, and what is odd about them."""
-
-    tracks: Tracks
-    columns: Columns
-    odd: str
-
-
 def import_files(sources: Sequence[str | Path], columns: Columns, params: ImportParams) -> Imported:
     """Read, check, clean and cut recordings; what cannot be used raises BadDataset."""
     if not sources:
         raise BadDataset("no files to import")
-    files = [_read(read_table(source), columns) for source in sources]
-    tracks, columns = [track for file in files for track in file.tracks], files[0].columns
-    findings = [cleaning.counted(tracks, len(sources)), _chosen(files)]
-    tracks = _through(REPAIRS, tracks, findings)
+    read = read_recordings(sources, columns, params.step)
+    columns, findings = read.columns, list(read.findings)
+    tracks = _through(REPAIRS, read.tracks, findings)
     tracks, constant, finding = cleaning.without_constants(tracks, columns.values)
     columns = columns.without(constant)
+    findings.append(finding)
+    tracks, finding = turned_round(tracks, params.units, columns.are_degrees)
     findings.append(finding)
     frame, finding = chosen_frame(tracks, params.units, columns.are_degrees, params.origin)
     findings.append(finding)
     tracks, finding = without_nowhere(tracks, frame)
     findings.append(finding)
-    tracks = placed(tracks, frame)
+    tracks = _through(_calmers(params), placed(tracks, frame), findings)
     period, finding = _sampling(tracks, params.step)
     findings.append(finding)
-    frame = replace(frame, step_seconds=period if columns.has_clock else 0.0)
-    tracks = _through(_splits(params, cleaning.median_period(tracks)), tracks, findings)
-    findings += [look(tracks) for look in (cleaning.paces, cleaning.axes, cleaning.standing)]
+    frame = replace(frame, step_seconds=period if read.has_clock else 0.0)
+    tracks = _through(_splits(params, paces.median_period(tracks)), tracks, findings)
+    findings += [look(tracks) for look in (paces.differing, cleaning.axes, paces.standing)]
+    findings.append(_spacing(tracks, frame.unit))
     tracks = [cleaning.resampled(track, period) for track in tracks]
     tracks = [cleaning.smoothed(track, params.smoothing / period) for track in tracks]
     windows, names, finding = cut(tracks, params.length or fitting_length(tracks))
@@ -124,6 +128,12 @@ REPAIRS: tuple[Step, ...] = (cleaning.without_holes, cleaning.in_order, cleaning
 """What every recording goes through first."""
 
 
+def _calmers(params: ImportParams) -> list[Step]:
+    """What is left out before anybody looks at how recordings move."""
+    at_stops = [without_long_stops] if params.stops == "cut" else []
+    return [cleaning.without_spikes, *at_stops]
+
+
 def _splits(params: ImportParams, period: float) -> list[Step]:
     """Where recordings are interrupted; rows should be `period` seconds apart."""
     at_gaps = (
@@ -132,7 +142,7 @@ def _splits(params: ImportParams, period: float) -> list[Step]:
         else partial(split_at_gaps, gap=params.max_gap)
     )
     at_jumps = [cleaning.split_at_jumps] if params.jumps == "split" else []
-    return [cleaning.without_spikes, at_gaps, *at_jumps]
+    return [at_gaps, *at_jumps]
 
 
 def _through(steps: Iterable[Step], tracks: Tracks, findings: list[Finding]) -> Tracks:
@@ -152,55 +162,25 @@ def save_episodes(path: Path, episodes: Episodes) -> None:
     write_arrays(path, arrays)
 
 
-def _read(table: Table, columns: Columns) -> Read:
-    """The table's recordings, by name."""
-    columns = columns.found_in(table)
-    values = np.stack([table.numbers(name) for name in columns.values], axis=1)
-    time = table.times(columns.time) if columns.time is not None else None
-    labels = _labels(table, columns)
-    odd = "" if any(labels) else interleaved(table, columns, values[:, :2], time)
-    names, codes = np.unique(labels, return_inverse=True)
-    order = np.argsort(codes, kind="stable")
-    tracks = []
-    for label, rows in zip(names, np.split(order, np.cumsum(np.bincount(codes))[:-1]), strict=True):
-        clock = time[rows] if time is not None else np.arange(len(rows), dtype=np.float64)
-        tracks.append(Track(f"{table.source}: {label}" if label else table.source, clock, values[rows]))
-    return Read(tracks, columns, odd)
-
-
-def _chosen(files: Sequence[Read]) -> Finding:
-    """Which columns were taken for what; all files must agree in how many there are."""
-    first, odd = files[0].columns, next((file.odd for file in files if file.odd), "")
-    told = {"episode": first.ids, "time": (first.time or "none: rows are a step apart",)}
-    told = {"coordinates": first.coordinates or (), **told}
-    found = "; ".join(
-        f"{name} {', '.join(which) or 'none: a file is a recording'}" for name, which in told.items()
-    )
-    return Finding("columns", found, f"{odd}: name the column with --episode" if odd else "")
-
-
 def _sampling(tracks: Tracks, step: float | None) -> tuple[float, Finding]:
     """Seconds between rows: told, the median of the recordings, or as many medians as it takes to cross the
-    world in `MOST_ACROSS` moves: a distance in steps cannot be learned over tens of thousands."""
-    usual = cleaning.median_period(tracks)
+    world in `MOST_ACROSS` moves, since a distance in steps cannot be learned over tens of thousands, or to
+    see moves at all among noise."""
+    usual = paces.median_period(tracks)
     is_odd = usual >= 100 and max(float(np.abs(track.time).max()) for track in tracks) < 1e8
     doubt = "; or are these milliseconds?" if is_odd else ""
-    across = cleaning.moves_across(tracks)
-    rows = 1 if step is not None else max(1, round(across / MOST_ACROSS))
-    period = step or rows * usual
-    why = f": the world is {across:.0f} rows wide" if rows > 1 else ""
+    across = paces.moves_across(tracks)
+    wide, noisy = max(1, round(across / MOST_ACROSS)), paces.rows_to_see_a_move(tracks)
+    why = f": the world is {across:.0f} rows wide" if wide >= noisy else ": moves of a row are lost in noise"
+    period = step or max(wide, noisy) * usual
+    why = why if step is None and period > usual else ""
     return period, Finding("sampling", f"rows every {usual:.3g} s{doubt}", f"every {period:.3g} s{why}")
 
 
-def _labels(table: Table, columns: Columns) -> list[str]:
-    if columns.ids:
-        parts = [table.labels(name) for name in columns.ids]
-        return [" ".join(cells) for cells in zip(*parts, strict=True)]
-    if table.has("terminals"):
-        is_end = table.numbers("terminals") > 0
-        numbers: IntArray = np.cumsum(is_end) - is_end
-        return [str(number) for number in numbers.tolist()]
-    return [""] * len(table)
+def _spacing(tracks: Tracks, unit: str) -> Finding:
+    """How far apart rows lie and what that does to corners."""
+    spacing = Spacing.of(track.values[:, :2] for track in tracks)
+    return Finding("rows", spacing.summary(unit), "kept" if spacing.is_coarse else "")
 
 
 def _episodes(windows: FloatArray, names: list[str], columns: Columns, about: Mapping[str, Any]) -> Episodes:

@@ -46,6 +46,17 @@ def chosen_frame(
     return frame, Finding("coordinates", _spans(places), shift)
 
 
+def turned_round(tracks: Tracks, units: Units, are_degrees: bool) -> tuple[Tracks, Finding]:
+    """Longitude first: latitudes beyond 90 degrees are longitudes, and the other way round."""
+    places = np.concatenate([track.values[:, :2] for track in tracks])
+    if units == "plain" or _are_degrees(places) or not _are_degrees(places[:, ::-1]):
+        return tracks, Finding("swapped axes", "no")
+    other = [with_places(track, track.values[:, 1::-1]) for track in tracks]
+    if units == "auto" and not are_degrees and not _look_like_degrees(places[:, ::-1], other):
+        return tracks, Finding("swapped axes", "no")
+    return other, Finding("swapped axes", f"latitudes up to {np.abs(places[:, 1]).max():.6g}", "swapped")
+
+
 def without_nowhere(tracks: Tracks, frame: Frame) -> tuple[Tracks, Finding]:
     """Leave out rows without a fix: places that no degrees can be, that lie beyond any plane, or that are 0,
     0 in a world far from there."""
@@ -87,9 +98,14 @@ def _look_like_degrees(places: FloatArray, tracks: Tracks) -> bool:
 
 def _refuse_no_degrees(recording: str, places: FloatArray, units: Units) -> None:
     """Refuse coordinates that are none, but for a few that mean that there was no fix."""
-    if _can_be_degrees(places).mean() < 1 - MOST_NOWHERE:
+    if not _are_degrees(places):
         other = "" if units == "degrees" else "; --units plain takes them as they are"
         raise BadDataset(f"{recording}: degrees must be longitude, then latitude; {_spans(places)}{other}")
+
+
+def _are_degrees(places: FloatArray) -> bool:
+    """Whether all but a few places are longitude and latitude."""
+    return bool(_can_be_degrees(places).mean() >= 1 - MOST_NOWHERE)
 
 
 def _can_be_degrees(places: FloatArray) -> BoolArray:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
-import io
 import re
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -17,10 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chronoforest.data.arrays import read_numpy
-from chronoforest.data.clocks import in_seconds, parser_for
+from chronoforest.data import polylines
+from chronoforest.data.arrays import read_minari, read_numpy
+from chronoforest.data.clocks import HOURS, Clock, clock_of, writing_of
 from chronoforest.data.geofiles import read_geojson, read_gpx, read_kml
 from chronoforest.data.geoparquet import unlisted, with_places
+from chronoforest.data.names import DATES, plain, words_of
+from chronoforest.data.textfiles import content_of, read_plt, read_text, shortened
 from chronoforest.errors import BadDataset
 from chronoforest.files import DAMAGE, reading
 from chronoforest.modules import optional
@@ -29,7 +29,8 @@ from chronoforest.types import FloatArray
 MINARI = "minari:"
 """What a source begins with that is a Minari dataset's name and not a file."""
 
-DELIMITERS = ",;\t|"
+MISSING = {"", "na", "n/a", "nan", "null", "none", "nil", "-", "--", "?", "\\n", "unknown", "undefined"}
+"""What stands in cells without a value, in lower case."""
 
 Column = NDArray[Any]
 
@@ -59,7 +60,7 @@ class Table:
     def numbers(
         self, name: str, parse: Callable[[str], float] = float, expected: str = "a number"
     ) -> FloatArray:
-        """[N] a column as numbers; text is parsed, and an empty cell is NaN."""
+        """[N] a column as numbers; text is parsed, with decimal commas too, and an empty cell is NaN."""
         column = self._column(name)
         if column.dtype.kind in "biuf":
             return np.asarray(column, dtype=np.float64)
@@ -67,48 +68,59 @@ class Table:
         if parse is float:
             with suppress(ValueError):  # the first cell that is none is looked for below
                 return np.array([text or "nan" for text in texts], dtype=np.float64)
+            texts = [text.replace(",", ".", 1) if "." not in text else text for text in texts]
         numbers = np.full(len(texts), np.nan)
         for row, text in enumerate(texts):
             try:
-                numbers[row] = parse(text) if text else np.nan
+                numbers[row] = parse(text) if text.lower() not in MISSING else np.nan
             except (ValueError, OverflowError, OSError):
                 raise BadDataset(
-                    f"{self.source}: {name} holds {_shortened(text)} in row {row + 1}, expected {expected}"
+                    f"{self.source}: {name} holds {shortened(text)} in row {row + 1}, expected {expected}"
                 ) from None
         return numbers
 
     def times(self, name: str) -> FloatArray:
-        """[N] a column as seconds: dates since 1970, numbers as they are or, where they can only be parts of
-        seconds, in seconds. Hours of a day are joined with a column `date`."""
+        """[N] a column as seconds."""
+        return self.clock(name).seconds
+
+    def clock(self, name: str) -> Clock:
+        """A column as seconds: dates since 1970, numbers as they are or, where they can only be other units,
+        in seconds. Hours of a day are joined with the days of another column."""
         column = self._column(name)
         if column.dtype.kind == "M":
             seconds = column.astype("datetime64[us]").astype(np.int64).astype(np.float64) / 1e6
-            return np.where(np.isnat(column), np.nan, seconds)
+            return Clock(np.where(np.isnat(column), np.nan, seconds))
         if column.dtype.kind in "biuf":
-            times = self.numbers(name)
-        else:
-            dated = self._dated(name)
-            parse = parser_for([cell for cell in dict.fromkeys(dated._texts(name)) if cell])
-            times = dated.numbers(name, cache(parse), "seconds or a date such as 2026-05-01T09:30:00")
-        return in_seconds(times, set(re.findall(r"[a-z]+", name.lower())))
+            return clock_of(self.numbers(name), words_of(name))
+        dated = self._dated(name)
+        cells = dict.fromkeys(dated._texts(name))
+        writing = writing_of([cell for cell in cells if cell.lower() not in MISSING])
+        numbers = dated.numbers(name, cache(writing.parse), "seconds or a date such as 2026-05-01T09:30:00")
+        return Clock(numbers, writing.told) if writing.told else clock_of(numbers, words_of(name))
 
     def labels(self, name: str) -> list[str]:
         """[N] a column as text."""
         return [str(cell) for cell in self._column(name).tolist()]
 
+    def sample(self, name: str, num_rows: int) -> list[str]:
+        """Some cells of a column as text, from all over it."""
+        rows = np.unique(np.linspace(0, len(self) - 1, min(num_rows, len(self))).astype(int))
+        return [str(cell).strip() for cell in self._column(name)[rows].tolist()]
+
     def _texts(self, name: str) -> list[str]:
         return ["" if cell is None else str(cell).strip() for cell in self._column(name)]
 
     def _dated(self, name: str) -> Table:
-        """The same with hours of a day put behind the dates of the column of that name, if there is one."""
-        dates = next((other for other in self.columns if other.strip().lower() == "date"), None)
+        """The same with hours of a day put behind the days of another column, if there is one."""
+        dates = next((other for other in self.columns if plain(other) in DATES and other != name), None)
         texts = self._texts(name)
-        if dates in (None, name) or not all(
-            re.fullmatch(r"\d{1,2}:\d{2}(:[\d.]+)?|", text) for text in texts
-        ):
+        if dates is None or not all(HOURS.fullmatch(text) or not text for text in texts):
             return self
-        days = self._texts(str(dates))
-        joined = [f"{day} {text}" if text else "" for day, text in zip(days, texts, strict=True)]
+        days = self._texts(dates)
+        joined = [
+            f"{re.split('[ T]', day)[0]} {text}" if text else ""
+            for day, text in zip(days, texts, strict=True)
+        ]
         return Table(self.source, {name: np.array(joined, dtype=object)})
 
     def _column(self, name: str) -> Column:
@@ -117,33 +129,33 @@ class Table:
         return self.columns[name]
 
 
-def read_table(source: str | Path) -> Table:
-    """Read one file by its ending, or a Minari dataset by its name after `minari:`."""
+def read_table(source: str | Path, header: Sequence[str] = ()) -> Table:
+    """Read one file by its ending, or a Minari dataset by its name after `minari:`.
+
+    header: names of the columns of text files.
+    """
     if str(source).startswith(MINARI):
-        return _read_minari(str(source).removeprefix(MINARI))
+        return Table(str(source), read_minari(str(source).removeprefix(MINARI)))
     path = Path(source)
-    reader = READERS.get(_ending(path))
+    reader = READERS.get(ending_of(path))
     if reader is None:
         raise BadDataset(
-            f"{path}: cannot read {path.suffix or 'a file without an ending'}; "
-            f"known are {', '.join(READERS)}, text also with .gz, and {MINARI}NAME for a Minari dataset"
+            f"{path}: cannot read {path.suffix or 'a file without an ending'}; known are "
+            f"{', '.join(READERS)}, text also with .gz, folders and .zip of them, and {MINARI}NAME for a "
+            "Minari dataset"
         )
     if not path.is_file():
         raise BadDataset(f"{path}: no such file")
     try:
-        return Table(str(path), reader(path))
+        return Table(str(path), _read_rows(path, header) if reader is _read_rows else reader(path))
     except (OSError, EOFError, zlib.error) as error:
         raise BadDataset(f"{path}: cannot be read ({error})") from error
 
 
-def _ending(path: Path) -> str:
+def ending_of(path: Path) -> str:
     """The last part of the name, or the one before .gz where a packed file is read like any other."""
     *_, inner, last = ("", "", *map(str.lower, path.suffixes))
     return inner if last == ".gz" and inner not in (".parquet", ".npz", ".npy") else last
-
-
-def _content(path: Path) -> bytes:
-    return gzip.decompress(path.read_bytes()) if path.suffix.lower() == ".gz" else path.read_bytes()
 
 
 def _map_reader(read: Callable[[bytes], dict[str, Column]], what: str) -> Callable[[Path], dict[str, Column]]:
@@ -151,47 +163,18 @@ def _map_reader(read: Callable[[bytes], dict[str, Column]], what: str) -> Callab
 
     def read_file(path: Path) -> dict[str, Column]:
         with reading(path, what, BadDataset):
-            return read(_content(path))
+            return read(content_of(path))
 
     return read_file
 
 
-def _read_csv(path: Path) -> dict[str, Column]:
-    """A header and rows of equal length; comma, semicolon, tab or bar, whichever the header has most of."""
+def _read_rows(path: Path, header: Sequence[str] = ()) -> dict[str, Column]:
+    """A table in text, a row for every place."""
+    columns = read_text(path, header)
     try:
-        file = io.StringIO(_content(path).decode("utf-8-sig"), newline="")
-        delimiter = max(DELIMITERS, key=file.readline().count)
-        file.seek(0)
-        known: dict[str, str] = {}  # of cells that repeat one is kept: large files hold few different ones
-        rows = [
-            [known.setdefault(cell, cell) for cell in row]
-            for row in csv.reader(file, delimiter=delimiter)
-            if row
-        ]
-    except UnicodeDecodeError as error:
-        raise BadDataset(f"{path}: not a text file ({error.reason} at byte {error.start})") from error
-    except csv.Error as error:
-        raise BadDataset(f"{path}: not a CSV file ({error})") from error
-    if not rows:
-        raise BadDataset(f"{path}: empty")
-    names = [name.strip() for name in rows[0]]
-    if "" in names or len(set(names)) < len(names) or any(map(_is_number, names)):
-        shown = ", ".join(map(repr, names))
-        raise BadDataset(f"{path}: the first row must name every column once, got {_shortened(shown)}")
-    for number, row in enumerate(rows[1:], start=1):
-        if len(row) != len(names):
-            raise BadDataset(
-                f"{path}: row {number} has {len(row)} cells, the header names {len(names)} columns"
-            )
-    cells = np.array(rows[1:], dtype=object).reshape(len(rows) - 1, len(names))
-    return {name: cells[:, k] for k, name in enumerate(names)}
-
-
-def _is_number(text: str) -> bool:
-    with suppress(ValueError):
-        float(text)
-        return text.lower() not in ("nan", "inf", "infinity")
-    return False
+        return polylines.with_places(columns)
+    except BadDataset as error:
+        raise BadDataset(f"{path}: {error}") from error
 
 
 def _read_parquet(path: Path) -> dict[str, Column]:
@@ -203,57 +186,14 @@ def _read_parquet(path: Path) -> dict[str, Column]:
         columns = with_places(columns, table.schema.metadata or {})
         return dict(part for name, column in columns.items() for part in unlisted(name, column))
     except (pyarrow.ArrowException, *DAMAGE) as error:
-        raise BadDataset(f"{path}: not a Parquet file that can be read ({_shortened(str(error))})") from error
-
-
-def _read_minari(name: str) -> Table:
-    """All episodes of a local Minari dataset: observations.0, …, actions.0, …, episode and time."""
-    minari = optional("minari", "minari")
-    try:
-        dataset = minari.load_dataset(name)
-        parts = [_minari_columns(episode) for episode in dataset.iterate_episodes()]
-    except (ImportError, *DAMAGE) as error:
-        raise BadDataset(
-            f"{MINARI}{name}: cannot be read ({_shortened(str(error))}); "
-            f"`minari download {name}` fetches it, `minari list local` shows what is there"
-        ) from error
-    if not parts:
-        raise BadDataset(f"{MINARI}{name}: no episodes")
-    columns = {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
-    return Table(f"{MINARI}{name}", columns)
-
-
-def _minari_columns(episode: Any) -> dict[str, Column]:
-    """One episode; its last observation, after which nothing was done, repeats the last action."""
-    columns = dict(_flattened("observations", episode.observations))
-    num_rows = len(next(iter(columns.values())))
-    for key, values in _flattened("actions", episode.actions):
-        columns[key] = values[np.minimum(np.arange(num_rows), len(values) - 1)]
-    return {**columns, "episode": np.full(num_rows, episode.id), "time": np.arange(num_rows)}
-
-
-def _flattened(name: str, values: Any) -> Iterator[tuple[str, Column]]:
-    """Nested dictionaries and arrays [N, …] as columns with dotted names."""
-    if isinstance(values, Mapping):
-        for key, inner in values.items():
-            yield from _flattened(f"{name}.{key}", inner)
-        return
-    array = np.asarray(values)
-    flat = array.reshape(len(array), -1)
-    for k in range(flat.shape[1]):
-        yield f"{name}.{k}", flat[:, k]
-
-
-def _shortened(text: str, longest: int = 80) -> str:
-    """One line in quotes, cut when it is long."""
-    line = " ".join(text.split())
-    return repr(line if len(line) <= longest else f"{line[: longest - 1]}…")
+        raise BadDataset(f"{path}: not a Parquet file that can be read ({shortened(str(error))})") from error
 
 
 READERS: dict[str, Callable[[Path], dict[str, Column]]] = {
-    ".csv": _read_csv,
-    ".tsv": _read_csv,
-    ".txt": _read_csv,
+    ".csv": _read_rows,
+    ".tsv": _read_rows,
+    ".txt": _read_rows,
+    ".plt": read_plt,
     ".gpx": _map_reader(read_gpx, "a GPX file"),
     ".kml": _map_reader(read_kml, "a KML file"),
     ".geojson": _map_reader(read_geojson, "a GeoJSON file"),

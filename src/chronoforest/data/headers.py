@@ -1,0 +1,142 @@
+"""Files without a header: noticed, and refused with the names that their values suggest."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import NoReturn
+
+import numpy as np
+
+from chronoforest.data.clocks import DATE, HOURS, are_dates, are_epochs
+from chronoforest.data.polylines import lists_places
+from chronoforest.errors import BadDataset
+from chronoforest.types import FloatArray
+
+MANY_ROWS = 500
+"""Enough to see what columns hold."""
+
+REGION = 20.0
+"""Degrees that recordings of one region span."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Some cells of a column: texts [n], and as numbers [n], NaN where they are none."""
+
+    texts: Sequence[str]
+    numbers: FloatArray
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> Sample:
+        """From cells."""
+        return cls(texts, np.array([_number(text) for text in texts]))
+
+    @property
+    def are_numbers(self) -> bool:
+        """Whether no cell is anything else."""
+        return bool(np.isfinite(self.numbers).all())
+
+    @property
+    def are_places(self) -> bool:
+        """Whether cells can be coordinates: numbers that are not all whole and change."""
+        is_whole = self.are_numbers and bool((self.numbers == np.rint(self.numbers)).all())
+        return self.are_numbers and not is_whole and float(np.ptp(self.numbers)) > 0
+
+    @property
+    def repeats(self) -> bool:
+        """Whether most cells are like others, as those are that tell recordings apart."""
+        return len(set(self.texts)) <= max(1, len(self.texts) // 3)
+
+    @property
+    def is_flag(self) -> bool:
+        """Whether cells are a mere yes or no."""
+        return set(self.texts) <= {"0", "1"}
+
+
+def holds_values(cell: str) -> bool:
+    """Whether a cell is a number, a date or a list, which no column is called."""
+    cell = cell.strip()
+    return np.isfinite(_number(cell)) or cell.startswith("[[") or DATE.fullmatch(cell) is not None
+
+
+def refuse_no_header(path: Path, rows: Sequence[Sequence[str]]) -> NoReturn:
+    """Refuse a file whose first row names nothing, with what would name its columns."""
+    width = len(rows[0])
+    sample = [row for row in rows[:MANY_ROWS] if len(row) == width]
+    columns = [Sample.of([cell.strip() for cell in cells]) for cells in zip(*sample, strict=True)]
+    names = guessed_names(columns)
+    got = ", ".join(map(repr, rows[0]))
+    if names:
+        doubt = " (both orders of lon and lat would fit)" if _is_either(columns, names) else ""
+        advice = f"if these are {', '.join(names)}, add --header {','.join(names)}{doubt}"
+    else:
+        advice = f"name its {width} columns in their order, such as --header id,time,lon,lat"
+    shown = got if len(got) <= 80 else f"{got[:79]}…"
+    raise BadDataset(f"{path}: the first row must name every column once, got {shown}; {advice}")
+
+
+def guessed_names(columns: Sequence[Sample]) -> list[str]:
+    """A name for every column, from what it holds; none where nothing looks like coordinates."""
+    places = _places(columns)
+    if not places:
+        return []
+    names = {**_times(columns), **places}
+    free = ((k, column) for k, column in enumerate(columns) if k not in names)
+    ids = [k for k, column in free if column.repeats and (k == 0 or not column.is_flag)]
+    names |= dict.fromkeys(ids[:1], "id")
+    return [names.get(k, f"column{k + 1}") for k in range(len(columns))]
+
+
+def _places(columns: Sequence[Sample]) -> dict[int, str]:
+    """Which two columns are coordinates, or which one holds places."""
+    taken = _times(columns)
+    for k, column in enumerate(columns):
+        if lists_places(np.array(column.texts, dtype=object)):
+            return {k: "places"}
+    for k, (first, second) in enumerate(pairwise(columns)):
+        if not {k, k + 1} & taken.keys() and first.are_places and second.are_places:
+            return dict(zip((k, k + 1), _axes(first, second), strict=True))
+    return {}
+
+
+def _times(columns: Sequence[Sample]) -> dict[int, str]:
+    """Which column is the time, or which two are the date and the time."""
+    for k, column in enumerate(columns):
+        if are_dates(column.texts) or are_epochs(column.numbers):
+            return {k: "time"}
+    hours = [k for k, column in enumerate(columns) if _all_match(column, HOURS)]
+    dates = [k for k, column in enumerate(columns) if _all_match(column, DATE)]
+    return {**dict.fromkeys(hours[:1], "time"), **dict.fromkeys(dates[:1], "date")}
+
+
+def _all_match(column: Sample, pattern: re.Pattern[str]) -> bool:
+    return all(pattern.fullmatch(text) for text in column.texts)
+
+
+def _axes(first: Sample, second: Sample) -> tuple[str, str]:
+    """Degrees, in the order that their sizes allow, longitude first where both would; else x and y."""
+    largest = [float(np.abs(column.numbers).max()) for column in (first, second)]
+    is_region = all(float(np.ptp(column.numbers)) < REGION for column in (first, second))
+    is_far = min(largest) > 1.0
+    if not (is_region and is_far and max(largest) <= 180.0 and min(largest) <= 90.0):
+        return "x", "y"
+    return ("lat", "lon") if largest[1] > 90.0 else ("lon", "lat")
+
+
+def _is_either(columns: Sequence[Sample], names: Sequence[str]) -> bool:
+    """Whether neither coordinate is too large to be a latitude."""
+    degrees = [column for column, name in zip(columns, names, strict=True) if name in ("lon", "lat")]
+    return bool(degrees) and all(float(np.abs(column.numbers).max()) <= 90.0 for column in degrees)
+
+
+def _number(text: str) -> float:
+    """A cell as a number, with a point or a comma; NaN where it is none."""
+    for written in (text, text.replace(",", ".")):
+        with suppress(ValueError):
+            return float(written) if written[-1:].isdigit() or written.endswith(".") else np.nan
+    return float("nan")

@@ -1,0 +1,120 @@
+"""From files to recordings: which columns are taken for what, and what tells recordings apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from chronoforest.data.cleaning import Finding, Track, Tracks, counted
+from chronoforest.data.columns import Columns
+from chronoforest.data.interleaving import interleaved
+from chronoforest.data.names import is_time
+from chronoforest.data.sources import Source, opened
+from chronoforest.data.tables import Table, read_table
+from chronoforest.errors import BadDataset
+from chronoforest.types import IntArray
+
+
+@dataclass(frozen=True)
+class Recordings:
+    """Recordings of all files; columns: which they are made of, as in the first file; has_clock: whether
+    their times are seconds; findings: what is told about them."""
+
+    tracks: Tracks
+    columns: Columns
+    has_clock: bool
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True)
+class _File:
+    """Recordings of a file; clock: what its times are, where they are not plain seconds; odd: what else is
+    to be told."""
+
+    tracks: Tracks
+    columns: Columns
+    clock: str
+    odd: str
+
+
+def read_recordings(sources: Sequence[str | Path], columns: Columns, step: float | None) -> Recordings:
+    """Recordings of files and of all files in folders and archives.
+
+    step: seconds between rows where the files have no times. A file that was named itself must be sound; of
+    those in a folder some may be about something else.
+    """
+    files, refused = [], []
+    with opened(sources) as found:
+        for source in found:
+            try:
+                files.append(_read(source, columns, step or 1.0))
+            except BadDataset as error:
+                if source.is_named:
+                    raise
+                refused.append(error)
+        if not files:
+            raise refused[0]
+    tracks = [track for file in files for track in file.tracks]
+    findings = [counted(tracks, len(files)), _chosen(files, step)]
+    if refused:
+        findings.append(Finding("other files", f"{len(refused)}, for example {refused[0]}", "left out"))
+    first = files[0].columns
+    return Recordings(tracks, first, first.has_clock or _is_told(first, step), tuple(findings))
+
+
+def _read(source: Source, columns: Columns, step: float) -> _File:
+    """A file's recordings, by name."""
+    table = replace(read_table(source.place, columns.names), source=source.name)
+    columns = columns.found_in(table)
+    values = np.stack([table.numbers(name) for name in columns.values], axis=1)
+    clock = table.clock(columns.time) if columns.time is not None else None
+    seconds = clock.seconds if clock is not None else None
+    labels = _labels(table, columns)
+    odd = "" if any(labels) else interleaved(table, columns, values[:, :2], seconds)
+    names, codes = np.unique(labels, return_inverse=True)
+    order = np.argsort(codes, kind="stable")
+    tracks = []
+    for label, rows in zip(names, np.split(order, np.cumsum(np.bincount(codes))[:-1]), strict=True):
+        time = seconds[rows] if seconds is not None else step * np.arange(len(rows), dtype=np.float64)
+        tracks.append(Track(f"{table.source}: {label}" if label else table.source, time, values[rows]))
+    return _File(tracks, columns, clock.told if clock is not None else "", odd)
+
+
+def _chosen(files: Sequence[_File], step: float | None) -> Finding:
+    """Which columns were taken for what."""
+    first, clock = files[0].columns, next((file.clock for file in files if file.clock), "")
+    odd = next((file.odd for file in files if file.odd), "")
+    if first.time is not None and not is_time(first.time):
+        clock = clock or "by what it holds"
+    told = {
+        "coordinates": ", ".join(first.coordinates or ()),
+        "episode": ", ".join(first.ids) or "none: a file is a recording",
+        "time": f"{first.time} ({clock})" if clock else first.time or _without_time(step),
+    }
+    found = "; ".join(f"{name} {which}" for name, which in told.items())
+    return Finding("columns", found, f"{odd}: name the column with --episode" if odd else "")
+
+
+def _without_time(step: float | None) -> str:
+    if step is not None:
+        return f"none: rows are {step:g} s apart, as told"
+    return "none: rows are a step apart; --step tells how many seconds that is, --time names a column"
+
+
+def _is_told(columns: Columns, step: float | None) -> bool:
+    """Whether the seconds between rows are known although no column has them."""
+    return columns.time is None and step is not None
+
+
+def _labels(table: Table, columns: Columns) -> list[str]:
+    if columns.ids:
+        parts = [table.labels(name) for name in columns.ids]
+        return [" ".join(cells) for cells in zip(*parts, strict=True)]
+    if table.has("terminals"):
+        is_end = table.numbers("terminals") > 0
+        numbers: IntArray = np.cumsum(is_end) - is_end
+        return [str(number) for number in numbers.tolist()]
+    return [""] * len(table)

@@ -1,0 +1,156 @@
+"""Tables in text: separated by commas or otherwise, with a header or without, in whatever encoding."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chronoforest.data.headers import holds_values, refuse_no_header
+from chronoforest.errors import BadDataset
+
+SEPARATORS = "\t;|"
+"""What parts cells, beside commas and spaces; decimal commas may stand between them."""
+
+FEW_LINES = 20
+"""Enough to see what parts cells."""
+
+LONGEST_CELL = 2**27
+"""Letters; a cell may hold all points of a trip."""
+
+MOST_BROKEN = 0.01
+"""Share of rows with too few or too many cells; with more of them something else is wrong."""
+
+PLT_COLUMNS = ("latitude", "longitude", "zero", "altitude_feet", "days", "date", "time")
+PLT_HEAD = 6
+"""Columns of a GeoLife track, and the lines above them."""
+
+Column = NDArray[Any]
+
+
+def read_text(path: Path, header: Sequence[str] = ()) -> dict[str, Column]:
+    """A header and rows of equal length.
+
+    header: names instead of those in the first row, or for files without any.
+    """
+    rows = _rows(path)
+    if not rows:
+        raise BadDataset(f"{path}: empty")
+    names = _names(rows)
+    has_header = not any(map(holds_values, names))
+    if not header and not has_header:
+        refuse_no_header(path, rows)
+    if has_header:
+        rows = rows[1:]
+    names = list(header) or names
+    if "" in names or len(set(names)) < len(names):
+        shown = shortened(", ".join(map(repr, names)))
+        raise BadDataset(
+            f"{path}: the first row must name every column once, got {shown}; --header gives other names"
+        )
+    return _columns(path, names, rows)
+
+
+def read_plt(path: Path) -> dict[str, Column]:
+    """A GeoLife track: six lines about the file, then a row for every fix."""
+    rows = [row for row in _rows(path, PLT_HEAD) if row]
+    if not rows:
+        raise BadDataset(f"{path}: empty")
+    return _columns(path, PLT_COLUMNS, rows)
+
+
+def content_of(path: Path) -> bytes:
+    """A file's bytes, unpacked where it is packed."""
+    return gzip.decompress(path.read_bytes()) if path.suffix.lower() == ".gz" else path.read_bytes()
+
+
+def shortened(text: str, longest: int = 80) -> str:
+    """One line in quotes, cut when it is long."""
+    line = " ".join(text.split())
+    return repr(line if len(line) <= longest else f"{line[: longest - 1]}…")
+
+
+def _rows(path: Path, num_skipped: int = 0) -> list[list[str]]:
+    """Cells of every line that is not empty, from the header on."""
+    content = content_of(path)
+    encoding = _encoding(path, content)
+    first = list(islice(_lines(content, encoding), num_skipped, num_skipped + FEW_LINES))
+    separator, num_comments = _separator(first), _num_comments(first)
+    lines = islice(_lines(content, encoding), num_skipped + num_comments, None)
+    known: dict[str, str] = {}  # of cells that repeat one is kept: large files hold few different ones
+    csv.field_size_limit(LONGEST_CELL)
+    try:
+        reader = csv.reader(lines, delimiter=separator, skipinitialspace=separator == " ")
+        return [[known.setdefault(cell, cell) for cell in row] for row in reader if row]
+    except csv.Error as error:
+        raise BadDataset(f"{path}: not a CSV file ({error})") from error
+
+
+def _lines(content: bytes, encoding: str) -> Iterator[str]:
+    return io.TextIOWrapper(io.BytesIO(content), encoding=encoding, newline="")
+
+
+def _encoding(path: Path, content: bytes) -> str:
+    """UTF-8, what old programs write instead, or UTF-16 where the file says so."""
+    says_so = content.startswith((b"\xff\xfe", b"\xfe\xff"))
+    candidates = ["utf-16"] if says_so else ["utf-8-sig", *([] if b"\0" in content else ["cp1252"])]
+    for encoding in candidates:
+        try:
+            content.decode(encoding)
+        except UnicodeDecodeError as error:
+            reason = f"{error.reason} at byte {error.start}"
+        else:
+            return encoding
+    raise BadDataset(f"{path}: not a text file ({reason})")
+
+
+def _separator(lines: Sequence[str]) -> str:
+    """Tab, semicolon or bar where every line has as many, else comma, or spaces where there is none."""
+    told = [line for line in lines if line.strip() and not line.startswith("#")]
+    for separator in SEPARATORS:
+        counts = {line.count(separator) for line in told}
+        if counts and 0 not in counts and (len(counts) == 1 or "," not in told[0]):
+            return separator
+    has_spaces = bool(told) and all("," not in line and " " in line.strip() for line in told)
+    return " " if has_spaces else ","
+
+
+def _num_comments(lines: Sequence[str]) -> int:
+    """Lines with a hash before the header; the last of them is the header where it has as many words."""
+    count = next((k for k, line in enumerate(lines) if not line.startswith("#")), len(lines))
+    if 0 < count < len(lines):
+        separator = _separator(lines)
+        is_header = lines[count - 1].lstrip("# ").count(separator) == lines[count].strip().count(separator)
+        return count - is_header
+    return 0
+
+
+def _names(rows: Sequence[Sequence[str]]) -> list[str]:
+    """The cells of the first row without the hash that may stand before them, and without an empty one at the
+    end where every line ends with a comma."""
+    names = [cell.strip() for cell in rows[0]]
+    names = names[1:] if names[0] == "#" else [names[0].lstrip("# "), *names[1:]]
+    ends_with_comma = names[-1:] == [""] and not any("".join(row[len(names) - 1 :]) for row in rows[1:3])
+    return names[:-1] if ends_with_comma else names
+
+
+def _columns(path: Path, names: Sequence[str], rows: Sequence[Sequence[str]]) -> dict[str, Column]:
+    """Rows as columns; a few broken ones, as at the end of a log that was cut off, become empty."""
+    width = len(names)
+    odd = [k for k, row in enumerate(rows) if len(row) != width and (len(row) < width or any(row[width:]))]
+    if len(odd) > MOST_BROKEN * len(rows):
+        raise BadDataset(
+            f"{path}: row {odd[0] + 1} has {len(rows[odd[0]])} cells, the header names {width} columns"
+        )
+    broken = set(odd)
+    cells = np.empty((len(rows), width), dtype=object)
+    for k, row in enumerate(rows):
+        cells[k] = row[:width] if k not in broken else [""] * width
+    return {name: cells[:, k] for k, name in enumerate(names)}

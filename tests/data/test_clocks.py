@@ -1,0 +1,48 @@
+"""Times as people write them; what is not plain seconds is told."""
+
+import numpy as np
+import pytest
+
+from chronoforest.data.tables import Table
+
+
+def clock(name, *cells, **others):
+    columns = {key: np.array(values, dtype=object) for key, values in {name: cells, **others}.items()}
+    return Table("a.csv", columns).clock(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "cells", "told"),
+    [
+        ("t", ("1372665308", "1372665310"), ""),
+        ("t", ("1372665308000", "1372665310000"), "milliseconds since 1970"),
+        ("t", ("1372665308000000", "1372665310000000"), "microseconds since 1970"),
+        ("t_us", ("0", "2000000"), "microseconds"),
+        ("t", ("31/05/2026 10:00:00", "31/05/2026 10:00:02"), "dates with the day first"),
+        ("t", ("5/31/2026 9:59:59 AM", "5/31/2026 10:00:01 AM"), "dates with the month first"),
+        ("t", ("31.05.26 23:59:59", "1.06.26 0:00:01"), "dates with the day first"),
+        ("t", ("31-May-2026 10:00:00.5", "31-May-2026 10:00:02,5"), "dates with the day first"),
+        ("t", ("2026/05/31 11:59:59 PM", "2026/06/01 12:00:01 AM"), "dates with the year first"),
+        ("t", ("9:59:59", "10:00:01.0"), "hours of a day"),
+        ("t", ("41456.3312345000", "41456.3312576481"), "days of a spreadsheet"),
+        ("t", ("45000.1", "45002.1"), ""),
+        ("t", ("2014-02-01 00:00:00.7+01", "2014-01-31 23:00:02.7Z"), ""),
+    ],
+)
+def test_two_seconds_are_two_seconds(name, cells, told):
+    found = clock(name, *cells)
+    np.testing.assert_allclose(np.diff(found.seconds), 2.0, atol=1e-3)
+    assert found.told == told
+
+
+def test_of_two_orders_the_one_that_keeps_the_rows_together_is_taken_and_told():
+    for first, second, told in (("01/07", "02/07", "day first"), ("07/01", "07/02", "month first")):
+        found = clock("t", f"{first}/2013 10:00:00", f"{second}/2013 10:00:00")
+        assert np.diff(found.seconds).tolist() == [86400.0]
+        assert told in found.told
+        assert "would fit too" in found.told
+
+
+def test_days_of_another_column_are_put_before_hours():
+    found = clock("Hora", "23:59:59", "00:00:01", Fecha=("31/05/2026", "01/06/2026"))
+    assert np.diff(found.seconds).tolist() == [2.0]

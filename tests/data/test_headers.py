@@ -1,0 +1,57 @@
+"""Files without a header are refused with the names that their values suggest."""
+
+import pytest
+
+from chronoforest.data.tables import read_table
+from chronoforest.errors import BadDataset
+
+PLACES = [(116.51172 + 1e-3 * k, 39.92123 + 1e-3 * (k % 7)) for k in range(30)]
+
+
+def write(path, line):
+    path.write_text("".join(f"{line(k, *place)}\n" for k, place in enumerate(PLACES)))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("line", "names"),
+    [
+        (lambda k, x, y: f"1,2008-02-02 15:36:{k:02d},{x:.5f},{y:.5f}", "id,time,lon,lat"),
+        (lambda k, x, y: f"{y:.5f} {x:.5f} {k % 2} {1213084687 + k}", "lat,lon,column3,time"),
+        (lambda k, x, y: f"7;01/02/2008;5:36:{k:02d};{x};{y}".replace(".", ","), "id,date,time,lon,lat"),
+        (lambda k, x, y: f"{k},{1000 * x:.2f},{1000 * y:.2f}", "column1,x,y"),
+        (lambda k, x, y: f"4|2014-02-01 00:00:{k:02d}.7+01|POINT({x} {y})", "id,time,places"),
+    ],
+    ids=["T-Drive", "cabspotting", "decimal commas", "metres", "well-known text"],
+)  # fmt: skip
+def test_the_error_proposes_names_and_they_are_taken(tmp_path, line, names):
+    path = write(tmp_path / "a.txt", line)
+    with pytest.raises(BadDataset, match=f"add --header {names}"):
+        read_table(path)
+    table = read_table(path, names.split(","))
+    assert len(table) == len(PLACES)
+    east, north = next(
+        pair for pair in (("lon", "lat"), ("longitude", "latitude"), ("x", "y")) if table.has(pair[0])
+    )
+    scale = 1000 if east == "x" else 1
+    assert table.numbers(east)[3] == pytest.approx(scale * PLACES[3][0], abs=1e-4)
+    assert table.numbers(north)[3] == pytest.approx(scale * PLACES[3][1], abs=1e-4)
+
+
+def test_an_order_of_degrees_that_is_not_plain_is_told(tmp_path):
+    path = write(tmp_path / "a.txt", lambda k, x, y: f"1,{1213084687 + k},{x - 125:.5f},{y:.5f}")
+    with pytest.raises(BadDataset, match="both orders of lon and lat would fit"):
+        read_table(path)
+
+
+def test_where_nothing_looks_like_a_place_the_option_is_named(tmp_path):
+    (tmp_path / "a.csv").write_text("1,2\n1,2\n")
+    with pytest.raises(
+        BadDataset, match="name its 2 columns in their order, such as --header id,time,lon,lat"
+    ):
+        read_table(tmp_path / "a.csv")
+
+
+def test_told_names_replace_a_header(tmp_path):
+    (tmp_path / "a.csv").write_text("a,a\n1,2\n")
+    assert read_table(tmp_path / "a.csv", ["x", "y"]).numbers("y").tolist() == [2.0]

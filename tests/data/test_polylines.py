@@ -1,0 +1,44 @@
+"""A row for every trip with its places in one cell becomes a row for every place."""
+
+import pytest
+
+from chronoforest.data.columns import Columns
+from chronoforest.data.tables import read_table
+from chronoforest.errors import BadDataset
+
+PORTO = """TRIP_ID,TAXI_ID,TIMESTAMP,POLYLINE
+1,7,1372636858,"[[-8.61,41.14],[-8.62,41.15]]"
+2,7,1372636951,[]
+3,8,1372637000,"[[-8.63,41.16]]"
+"""
+
+
+def read(path, text):
+    path.write_text(text)
+    return read_table(path)
+
+
+def test_places_of_a_trip_are_rows_without_the_time_at_which_it_began(tmp_path):
+    table = read(tmp_path / "a.csv", PORTO)
+    assert table.numbers("longitude").tolist() == [-8.61, -8.62, -8.63]
+    assert table.labels("episode") == ["0", "0", "2"]
+    assert table.labels("TAXI_ID") == ["7", "7", "8"]
+    assert Columns().found_in(table).time is None
+
+
+def test_a_list_of_times_goes_with_its_places(tmp_path):
+    table = read(tmp_path / "a.csv", "path;times\n[[1,2],[3,4]];[5,9]\n[[1,2]];[3]\n")
+    assert table.times("times").tolist() == [5.0, 9.0, 3.0]
+
+
+def test_well_known_text_is_read(tmp_path):
+    table = read(tmp_path / "a.csv", "t;geom\n1;POINT (3 4)\n2;POINT(5 6)\n")
+    assert table.numbers("latitude").tolist() == [4.0, 6.0]
+    assert table.times("t").tolist() == [1.0, 2.0]
+    table = read(tmp_path / "a.csv", "t;geom\n1;LINESTRING Z(3000 4 0, 5 6 0)\n")
+    assert table.numbers("y").tolist() == [4.0, 6.0]
+
+
+def test_a_cell_that_holds_something_else_is_named(tmp_path):
+    with pytest.raises(BadDataset, match=r"a\.csv: path holds '\[\[1, 2' in row 2, expected places"):
+        read(tmp_path / "a.csv", "id;path\n1;[[1, 2]]\n2;[[1, 2\n")
