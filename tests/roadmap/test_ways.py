@@ -112,3 +112,15 @@ def test_costs_are_close_to_the_shortest_way():
     true = np.linalg.norm(points[:, None] - points, axis=-1) / SPEED
     assert (cost >= true - 1e-6).all()
     assert (cost <= 1.08 * true + 1e-6).all()
+
+
+def test_many_anchors_are_asked_about_in_parts_with_the_same_answer(monkeypatch):
+    road, known = square_road()
+    anchors = np.random.default_rng(3).uniform(2.0, 18.0, (7, 2))
+    net = joined(road, known, anchors)
+    whole = net.ways()
+    monkeypatch.setattr("chronoforest.roadmap.ways.MOST_AT_ONCE", 3)
+    parts = net.ways()
+    np.testing.assert_array_equal(parts.cost, whole.cost)
+    for one, other in zip(parts.before, whole.before, strict=True):
+        np.testing.assert_array_equal(one, other)

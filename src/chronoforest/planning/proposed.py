@@ -2,29 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from chronoforest.planning.assembly import Bridge
-from chronoforest.types import FloatArray
+from chronoforest.types import FloatArray, Pair, TreePicture
 
 
 @dataclass(frozen=True, eq=False)
 class ProposedWay:
-    """A leg's way: bridge: shortened; steps: expected along it; pieces: what is left to verify of it;
-    segments: what was realised."""
+    """A leg's way: bridge: shortened; steps: expected along it; pieces: what is left to verify of it; told:
+    steps that the roadmap gave for it; segments: what was realised."""
 
     bridge: Bridge
     steps: float
     pieces: tuple[FloatArray, ...]
+    told: float
     segments: tuple[FloatArray, ...] = ()
 
     @property
     def is_verified(self) -> bool:
         """Whether somebody moves like that all along."""
         return not self.pieces
+
+
+def pictures(
+    names: Sequence[str], found: Mapping[Pair, ProposedWay], legs: Iterable[Pair]
+) -> tuple[TreePicture, ...]:
+    """The realised segments of every leg, each with as many points as the longest; names: of the anchors."""
+    return tuple(
+        TreePicture(names[leg.source], padded(found[leg].segments)) for leg in legs if found[leg].segments
+    )
 
 
 def padded(segments: Sequence[FloatArray]) -> FloatArray:
