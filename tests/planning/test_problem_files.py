@@ -132,3 +132,11 @@ def test_a_file_of_problems_that_is_none_says_where_and_why(text, name, sentence
     assert sentence in str(error.value)
     assert name in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_sixteen_agents_and_two_hundred_waypoints_are_read(tmp_path):
+    places = [[float(k % 20), float(k // 20)] for k in range(232)]
+    values = {"starts": places[:16], "goals": places[16:32], "waypoints": places[32:]}
+    problem = load_problem(written(tmp_path, json.dumps(values)))
+    assert (problem.num_agents, problem.num_waypoints) == (16, 200)
+    assert problem.anchors[16].tolist() == places[32]

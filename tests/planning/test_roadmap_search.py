@@ -17,8 +17,15 @@ from fakes import (
 )
 
 from chronoforest.planning.planner import MaxRounds, Planner
-from chronoforest.planning.proposed import padded as pad
-from chronoforest.planning.roadmap_search import DEARER, HOPE, MOST_REFUTED, RoadmapSearch
+from chronoforest.planning.proposed import padded
+from chronoforest.planning.roadmap_search import (
+    HOPE,
+    MOST_REFUTED,
+    MOST_SPARE,
+    MOST_TENTATIVE,
+    RoadmapSearch,
+)
+from chronoforest.planning.roads import DEARER
 from chronoforest.planning.variants import VARIANTS, PlannerParams
 from chronoforest.types import JointRoute, Pair, Problem, WorldParams
 
@@ -173,8 +180,7 @@ def test_a_given_order_is_kept_although_another_is_shorter():
 
 def test_shortened_ways_cost_their_length_and_others_what_one_may_hope():
     search = begun(make_planner(BLOCK), scattered_problem(1, 3, BLOCK))
-    ways = search.joined.ways()
-    cost = search._expected(ways)
+    ways, cost = search.roads, search._expected()
     lengths = {leg: search.prepared.roadmap.pace * way.bridge.length for leg, way in search.found.items()}
     usual = np.median([steps / ways.cost[leg.source, leg.target] for leg, steps in lengths.items()])
     for (row, column), steps in np.ndenumerate(cost):
@@ -183,13 +189,58 @@ def test_shortened_ways_cost_their_length_and_others_what_one_may_hope():
         assert steps == pytest.approx(expected)
     assert len(lengths) < cost.size - len(cost)
     search.found = {}
-    np.testing.assert_allclose(search._expected(ways), ways.cost)
+    np.testing.assert_allclose(search._expected(), ways.cost)
 
 
 def test_every_leg_of_the_first_route_was_shortened_before_it_was_chosen():
     search = begun(make_planner(BLOCK), scattered_problem(2, 3, BLOCK))
     assert all(leg in search.found for leg in search.route.legs)
     assert search.route == search.solver(search.cost, search.problem, None)
+
+
+def test_of_many_waypoints_few_routes_are_tried_and_the_cheapest_is_taken():
+    """The solver would always want one more way: it wants another order every time."""
+
+    class Restless:
+        def __init__(self):
+            self.asked = []
+
+        def __call__(self, cost, problem, previous):
+            self.asked.append(
+                JointRoute(((0, *np.random.default_rng(len(self.asked)).permutation(9) + 1, 10),))
+            )
+            return self.asked[-1]
+
+    search = begun(make_planner(BLOCK), scattered_problem(1, 9, BLOCK))
+    search.solver = restless = Restless()
+    route = search._propose(None)
+    assert len(restless.asked) == MOST_TENTATIVE
+    assert route.cost(search.cost) == min(one.cost(search.cost) for one in restless.asked)
+    assert all(leg in search.found for leg in route.legs)
+    assert 0 < search.num_spare < MOST_SPARE
+
+
+def test_once_enough_ways_were_shortened_in_vain_one_route_is_solved_for_and_nothing_hoped():
+    search = begun(make_planner(BLOCK), scattered_problem(1, 3, BLOCK))
+    hoped = search._expected()
+    search.num_spare = MOST_SPARE
+    doubted, is_known = search._expected(), np.zeros(hoped.shape, dtype=bool)
+    is_known[tuple(zip(*((leg.source, leg.target) for leg in search.found), strict=True))] = True
+    np.fill_diagonal(is_known, True)
+    np.testing.assert_array_equal(doubted[is_known], hoped[is_known])
+    np.testing.assert_allclose(doubted[~is_known], hoped[~is_known] / HOPE**2)
+    search.found, asked = {}, []
+    solver = search.solver
+    search.solver = lambda *given: asked.append(given) or solver(*given)
+    search._propose(None)
+    assert len(asked) == 1
+
+
+def test_the_time_that_solving_took_is_told():
+    result = make_planner(BLOCK).plan(scattered_problem(2, 3, BLOCK), variant="verified")
+    spent = [stats.solver_seconds for stats in result.rounds]
+    assert 0 < spent[0] <= spent[-1] < result.seconds
+    assert result.solver_share == spent[-1] / result.seconds
 
 
 def test_the_way_back_is_known_too_where_it_is_the_same():
@@ -228,9 +279,9 @@ def test_a_plan_states_costs_and_proves_nothing():
 
 def test_segments_of_different_lengths_stay_at_their_end_in_a_picture():
     short, long = np.arange(4.0).reshape(2, 2), np.arange(8.0).reshape(4, 2)
-    padded = pad([short, long])
-    np.testing.assert_array_equal(padded[0], [[0.0, 1.0], [2.0, 3.0], [2.0, 3.0], [2.0, 3.0]])
-    np.testing.assert_array_equal(padded[1], long)
+    first, second = padded([short, long])
+    np.testing.assert_array_equal(first, [[0.0, 1.0], [2.0, 3.0], [2.0, 3.0], [2.0, 3.0]])
+    np.testing.assert_array_equal(second, long)
 
 
 def test_a_round_asks_as_often_as_its_least_tried_leg_needs():
@@ -243,28 +294,33 @@ def test_a_round_asks_as_often_as_its_least_tried_leg_needs():
     assert (len(questions.pieces), questions.num_samples) == (num_pieces, SAMPLES[0])
 
 
-def test_after_a_refusal_only_verified_ways_are_kept():
-    search = begun(make_planner(), scattered_problem(1, 2))
-    first, second, third = search.route.legs
-    search.found[first] = replace(search.found[first], pieces=())
+def test_after_a_refusal_ways_are_kept_that_are_verified_or_of_the_route_and_no_dearer():
+    search = begun(make_planner(), scattered_problem(1, 3))
+    first, second, third, fourth = search.route.legs
+    search.found[first] = replace(search.found[first], pieces=(), told=-1.0)
     search.found[second] = replace(search.found[second], pieces=())
+    search.found[third] = replace(search.found[third], told=-1.0)
     search._forget((second,))
-    assert set(search.found) == {first}
+    assert first in search.found
+    assert second not in search.found
     assert third not in search.found
+    assert fourth in search.found
+    assert fourth.reversed not in search.found
 
 
 def test_hops_along_a_refuted_piece_get_dearer():
     search = begun(make_planner(BLOCK), ACROSS)
-    before = search.joined.hops.steps.copy()
+    before = search.roads.joined.hops.steps.copy()
     piece = search.found[Pair(0, 1)].pieces[0]
     search._refute(Pair(0, 1))
-    is_dearer = search.joined.hops.steps > before
+    is_dearer = search.roads.joined.hops.steps > before
     room = 2.0 * PlannerParams().assembly.keep_margin
-    along = search.joined.hops_along(piece, room)
+    along = search.roads.joined.hops_along(piece, room)
     assert is_dearer[along].all()
     assert 0 < is_dearer.sum() < len(before)
     assert search.num_refuted[Pair(0, 1)] == 1
     assert not search.found
+    assert search.roads.told(Pair(0, 1)) > search.roads.told(Pair(1, 0))
 
 
 def test_the_margin_is_what_the_second_best_order_costs_more():
@@ -282,7 +338,7 @@ def test_an_order_fixed_on_the_roadmap_s_costs_is_not_solved_again():
     for seed in range(60):
         problem = scattered_problem(2, 4, BLOCK, seed)
         search = begun(planner, problem)
-        first = search.solver(search.joined.ways().cost, problem, None)
+        first = search.solver(search.roads.cost, problem, None)
         if search.route != first:
             fixed = planner.plan(problem, variant="roadmap-fixed")
             assert fixed.complete
@@ -336,10 +392,10 @@ def test_a_leg_that_is_given_up_goes_as_it_was_first_proposed():
 
 def test_a_hop_that_is_refuted_again_does_not_get_dearer_again():
     search = begun(make_planner(BLOCK), ACROSS)
-    before = search.joined.hops.steps.copy()
+    before = search.roads.joined.hops.steps.copy()
     way = search.found[Pair(0, 1)]
     for _ in range(2):
         search.found[Pair(0, 1)] = way
         search._refute(Pair(0, 1))
-    ratio = search.joined.hops.steps / before
+    ratio = search.roads.joined.hops.steps / before
     assert ratio.max() == pytest.approx(DEARER)

@@ -126,3 +126,15 @@ def test_on_lanes_hops_along_a_path_have_about_its_heading():
     moves = net.places.position[net.hops.target[along]] - net.places.position[net.hops.source[along]]
     assert 0 < len(along) < len(net.hops_along(path, 1.0))
     assert (np.abs(moves[:, 1]) < np.tan(np.radians(ALIKE)) * moves[:, 0] + 1e-9).all()
+
+
+def test_many_anchors_are_asked_about_in_parts_with_the_same_answer(monkeypatch):
+    road, known = square_road()
+    anchors = np.random.default_rng(3).uniform(2.0, 18.0, (7, 2))
+    net = joined(road, known, anchors)
+    whole = net.ways()
+    monkeypatch.setattr("chronoforest.roadmap.ways.MOST_AT_ONCE", 3)
+    parts = net.ways()
+    np.testing.assert_array_equal(parts.cost, whole.cost)
+    for one, other in zip(parts.before, whole.before, strict=True):
+        np.testing.assert_array_equal(one, other)

@@ -3,8 +3,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from routing_cases import all_routes, make_problem, random_cost
+from scipy.sparse.csgraph import shortest_path
 
+from chronoforest.bench.references import geodesic_matrix
+from chronoforest.envs.mazes import cell_centre, maze
 from chronoforest.errors import InvalidParameter, InvalidProblem
+from chronoforest.routing.insertion import insert, straight_home
 from chronoforest.routing.solver import (
     AutoSolver,
     FixedOrder,
@@ -44,6 +48,60 @@ def test_both_solvers_find_the_brute_force_optimum_on_200_small_instances() -> N
         for route in (solve_exact(cost, problem), solve_pyvrp(cost, problem, None, FEW_ITERATIONS)):
             check_route(route, problem)
             assert route.cost(cost) == pytest.approx(best), case
+
+
+def streets(problem: Problem, seed: int, one_way: float) -> FloatArray:
+    """Shortest ways between random places where every link is up to `one_way` times as long one way."""
+    rng = np.random.default_rng(seed)
+    places = rng.uniform(0.0, 100.0, (problem.num_anchors, 2))
+    links = np.linalg.norm(places[:, None] - places, axis=-1) * rng.uniform(1.0, one_way, (len(places),) * 2)
+    return np.asarray(shortest_path(links))
+
+
+@pytest.mark.parametrize("one_way", [1.0, 3.0])
+@pytest.mark.parametrize(("num_agents", "num_waypoints"), [(1, 10), (3, 10), (4, 9)])
+def test_pyvrp_agrees_with_the_exact_solver_on_streets(
+    num_agents: int, num_waypoints: int, one_way: float
+) -> None:
+    problem = make_problem(num_agents, num_waypoints)
+    for seed in range(3):
+        cost = streets(problem, seed, one_way)
+        exact, found = solve_exact(cost, problem), solve_pyvrp(cost, problem, None, 300)
+        assert found.cost(cost) == pytest.approx(exact.cost(cost)), seed
+
+
+@pytest.mark.parametrize("one_way", [1.0, 3.0])
+@pytest.mark.parametrize(("num_agents", "num_waypoints"), [(1, 60), (8, 60)])
+def test_ten_times_the_iterations_are_worth_two_per_cent_at_most(
+    num_agents: int, num_waypoints: int, one_way: float
+) -> None:
+    problem = make_problem(num_agents, num_waypoints)
+    cost = streets(problem, 11, one_way)
+    usual, long = (solve_pyvrp(cost, problem, None, count).cost(cost) for count in (300, 3000))
+    assert usual <= 1.02 * long
+
+
+def test_who_goes_where_is_decided_while_waypoints_are_few() -> None:
+    """In the giant maze, with 120 waypoints in its corridors: a route into which all of them are put at once
+    stays far longer however long PyVRP works on it, since whole corridors would have to change hands."""
+    giant, rng = maze("giant"), np.random.default_rng(4)
+    cells = cell_centre(giant.free_cells)
+    places = cells[rng.integers(0, len(cells), 128)] + rng.uniform(-1.0, 1.0, (128, 2))
+    problem = Problem(places[:4], places[4:8], places[8:])
+    cost = geodesic_matrix(giant, problem.anchors)
+    found = solve_pyvrp(cost, problem, None, 100)
+    at_once = insert(cost, straight_home(problem), problem.waypoint_indices)
+    assert 1.1 * found.cost(cost) < solve_pyvrp(cost, problem, at_once, 1000).cost(cost)
+
+
+def test_from_a_route_that_was_the_best_fewer_iterations_are_spent() -> None:
+    problem = make_problem(2, 30)
+    cost = streets(problem, 5, 1.0)
+    solver = AutoSolver(num_iterations=200, num_again=20)
+    first = solver(cost, problem, None)
+    assert first == solve_pyvrp(cost, problem, None, 200)
+    changed = cost * np.random.default_rng(0).uniform(0.5, 1.0, cost.shape)
+    assert solver(changed, problem, first) == solve_pyvrp(changed, problem, first, 20)
 
 
 def test_the_best_two_costs_are_those_of_the_two_best_routes_by_brute_force() -> None:
@@ -131,12 +189,12 @@ def test_twelve_waypoints_in_a_row_are_solved_exactly() -> None:
 
 
 def test_pyvrp_goes_on_from_the_previous_route() -> None:
-    """Two visits of a good route are swapped; a single iteration from there repairs it."""
+    """Two visits of a good route are swapped; a few iterations from there repair it."""
     problem, cost = instance(11, 1, 60, True)
-    good = solve_pyvrp(cost, problem, None, 300).orders[0]
+    good = solve_pyvrp(cost, problem, None, 1000).orders[0]
     swapped = JointRoute(((*good[:30], good[31], good[30], *good[32:]),))
     assert solve_pyvrp(cost, problem, None, 1).cost(cost) > swapped.cost(cost)
-    assert solve_pyvrp(cost, problem, swapped, 1).cost(cost) < swapped.cost(cost)
+    assert solve_pyvrp(cost, problem, swapped, 10).cost(cost) < swapped.cost(cost)
 
 
 @pytest.mark.parametrize("max_exact", [0, 10])
@@ -208,13 +266,15 @@ def test_too_many_waypoints_for_the_exact_solver_names_the_alternative() -> None
         solve_exact(np.zeros((15, 15)), problem)
 
 
-@pytest.mark.parametrize("values", [{"max_exact": 0}, {"max_exact": 12}, {"num_iterations": 1}, {"seed": 0}])
+@pytest.mark.parametrize(
+    "values", [{"max_exact": 0}, {"max_exact": 12}, {"num_iterations": 1}, {"num_again": 1}, {"seed": 0}]
+)
 def test_the_ends_of_the_ranges_are_allowed(values: dict[str, int]) -> None:
     AutoSolver(**values)
 
 
 @pytest.mark.parametrize(
-    "values", [{"max_exact": 13}, {"max_exact": -1}, {"num_iterations": 0}, {"seed": -1}]
+    "values", [{"max_exact": 13}, {"max_exact": -1}, {"num_iterations": 0}, {"num_again": 0}, {"seed": -1}]
 )
 def test_parameters_out_of_range_are_refused_with_the_value(values: dict[str, int]) -> None:
     with pytest.raises(InvalidParameter, match=str(next(iter(values.values())))):

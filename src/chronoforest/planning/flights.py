@@ -110,7 +110,7 @@ class Flights:
 
     def _has_room(self) -> bool:
         flying = [*self.fresh, *(flight for flight, _ in self.asking)]
-        num_hops = sum(len(flight.search.joined.hops) for flight in flying)
+        num_hops = sum(len(flight.search.roads.joined.hops) for flight in flying)
         return len(flying) < IN_FLIGHT and num_hops < MOST_HOPS
 
     def _begun(self, task: Task) -> Finished | None:

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from chronoforest.planning.assembly import Bridge
 from chronoforest.roadmap.verify import Verdict
-from chronoforest.types import FloatArray
+from chronoforest.types import FloatArray, Pair, TreePicture
 
 
 @dataclass(frozen=True, eq=False)
 class ProposedWay:
-    """A leg's way: bridge: shortened; steps: expected along it; pieces: what is left to verify of it;
-    segments: what was realised; doubtful: the part of each piece that is left to which nobody keeps, where
-    the denoiser told."""
+    """A leg's way: bridge: shortened; steps: expected along it; pieces: what is left to verify of it; told:
+    steps that the roadmap gave for it; segments: what was realised; doubtful: the part of each piece that is
+    left to which nobody keeps, where the denoiser told."""
 
     bridge: Bridge
     steps: float
     pieces: tuple[FloatArray, ...]
+    told: float
     segments: tuple[FloatArray, ...] = ()
     doubtful: tuple[FloatArray, ...] = ()
 
@@ -50,6 +51,15 @@ class ProposedWay:
                 piece if verdict.doubtful is None else verdict.doubtful for piece, verdict in left
             ),
         )
+
+
+def pictures(
+    names: Sequence[str], found: Mapping[Pair, ProposedWay], legs: Iterable[Pair]
+) -> tuple[TreePicture, ...]:
+    """The realised segments of every leg, each with as many points as the longest; names: of the anchors."""
+    return tuple(
+        TreePicture(names[leg.source], padded(found[leg].segments)) for leg in legs if found[leg].segments
+    )
 
 
 def padded(segments: Sequence[FloatArray]) -> FloatArray:

@@ -95,6 +95,11 @@ class PlanResult:
         return self.rounds[-1].num_refuted if self.rounds else 0
 
     @property
+    def solver_share(self) -> float:
+        """Share of the seconds that went into solving for the order; known for plans over the roadmap."""
+        return self.rounds[-1].solver_seconds / self.seconds if self.rounds and self.seconds > 0 else 0.0
+
+    @property
     def is_reordered(self) -> bool:
         """Whether the search changed its first order."""
         return bool(self.rounds) and self.rounds[0].route != self.rounds[-1].route

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -13,18 +13,23 @@ from chronoforest.planning.assembly import Bridge, make_plan
 from chronoforest.planning.closed_loop import ClosedLoop
 from chronoforest.planning.limits import within
 from chronoforest.planning.preparation import Prepared
-from chronoforest.planning.proposed import ProposedWay, padded
+from chronoforest.planning.proposed import ProposedWay, pictures
 from chronoforest.planning.result import PlanResult
-from chronoforest.roadmap.hops import AGAINST
+from chronoforest.planning.roads import Roads
 from chronoforest.roadmap.verify import Questions, Verdict, cut
-from chronoforest.roadmap.ways import Joined, Way, Ways
+from chronoforest.roadmap.ways import Joined, Way
 from chronoforest.routing.certificates import width
-from chronoforest.routing.solver import AutoSolver, FixedOrder, best_two_costs, order_from_names
+from chronoforest.routing.solver import (
+    AutoSolver,
+    FixedOrder,
+    TimedSolver,
+    best_two_costs,
+    order_from_names,
+)
 from chronoforest.search.memory import ForestMemory
 from chronoforest.types import (
     Certificate,
     FloatArray,
-    IntArray,
     JointRoute,
     Leg,
     LegEvidence,
@@ -32,20 +37,21 @@ from chronoforest.types import (
     Problem,
     RoundObserver,
     RoundStats,
-    RouteSolver,
     Snapshot,
     SnapshotObserver,
     StopCriterion,
-    TreePicture,
     path_length,
 )
 
 HOPE = 0.96
 """A way that nobody has shortened yet is hoped to come out at this share of the usual length."""
 
-DEARER = 1.5
-"""What a refuted hop costs then, in times of what it cost: how much of a detour the doubt is worth. It gets
-dearer once, however often it is refuted. On a lane it costs what one does that nobody drove."""
+MOST_TENTATIVE = 8
+"""Routes that are solved for before one of them is taken: each costs a solution."""
+
+MOST_SPARE = 64
+"""Ways that are shortened in a plan for other routes than the first that is solved for: with many waypoints
+there is always one more that might be worth a little. Then nothing is hoped for any more."""
 
 MOST_REFUTED = 3
 """A leg whose ways were refuted so often stays as it was first proposed: where the denoiser realises nothing,
@@ -70,21 +76,20 @@ class RoadmapSearch:
         """joined: the roadmap with the problem's anchors in it, if it is at hand."""
         self.started = time.perf_counter()
         self.prepared, self.problem = prepared, problem
-        self.solver: RouteSolver = (
+        self.solver = TimedSolver(
             AutoSolver() if order is None else FixedOrder(order_from_names(order, problem))
         )
         self.rng = np.random.default_rng(seed)
-        self.joined = joined or prepared.join(problem.anchors)
-        self.undoubted = self.joined.hops.steps
+        self.roads = Roads(joined or prepared.join(problem.anchors))
         if prepared.variant.fixes_order:
-            self.solver = FixedOrder(self.solver(self.joined.ways().cost, problem, None))
+            self.solver.solve = FixedOrder(self.solver(self.roads.cost, problem, None))
         self.found: dict[Pair, ProposedWay] = {}
         self.first: dict[Pair, ProposedWay] = {}
-        self.dear: IntArray = np.zeros(0, dtype=np.int64)
         self.num_tries: Counter[Pair] = Counter()
         self.num_refuted: Counter[Pair] = Counter()
         self.num_asked = 0
         self.asked: tuple[Pair, ...] = ()
+        self.num_spare = 0
         self.rounds: list[RoundStats] = []
         self.route = self._propose(None)
         is_connected = np.isfinite(self.route.cost(self.cost))
@@ -149,38 +154,50 @@ class RoadmapSearch:
 
         A way is shortened only when a route wants it. route: the one so far, which wins ties.
         """
-        ways = self.joined.ways()
-        while True:
-            self.cost = self._expected(ways)
+        tentative: list[JointRoute] = []
+        while len(tentative) < (MOST_TENTATIVE if self.num_spare < MOST_SPARE else 1):
+            self.cost = self._expected()
             route = self.solver(self.cost, self.problem, route)
-            wanted = {leg: ways.way(leg.source, leg.target) for leg in route.legs if leg not in self.found}
-            found = {leg: way for leg, way in wanted.items() if way is not None}
-            if not found:
+            news = [leg for leg in route.legs if leg not in self.found]
+            self.roads.renew(news)
+            if not self._shorten(news):
                 return route
-            paths = self.prepared.shortened([way.path for way in found.values()])
-            for (leg, way), path in zip(found.items(), paths, strict=True):
-                self._take_way(leg, way, path)
+            self.num_spare += len(news) if tentative else 0
+            tentative.append(route)
+        self.cost = self._expected()
+        return min(tentative, key=lambda one: one.cost(self.cost))
 
-    def _expected(self, ways: Ways) -> FloatArray:
+    def _expected(self) -> FloatArray:
         """[A, A] steps: a shortened way takes what its hops do, less what was cut; others are hoped to."""
         known = {leg: way.steps for leg, way in self.found.items()}
-        ratios = [steps / ways.cost[leg.source, leg.target] for leg, steps in known.items()]
-        cost = ways.cost * (HOPE * float(np.median(ratios)) if ratios else 1.0)
+        ratios = [steps / self.roads.told(leg) for leg, steps in known.items()]
+        hope = HOPE if self.num_spare < MOST_SPARE else 1.0 / HOPE
+        cost = self.roads.cost * (hope * float(np.median(ratios)) if ratios else 1.0)
         for leg, steps in known.items():
             cost[leg.source, leg.target] = steps
         return cost
+
+    def _shorten(self, legs: Sequence[Pair]) -> bool:
+        """Take in the roadmap's ways for some legs, shortened together; whether there are any."""
+        wanted = {leg: self.roads.way(leg) for leg in legs}
+        ways = {leg: way for leg, way in wanted.items() if way is not None}
+        paths = self.prepared.shortened([way.path for way in ways.values()])
+        for (leg, way), path in zip(ways.items(), paths, strict=True):
+            self._take_way(leg, way, path)
+        return bool(ways)
 
     def _take_way(self, leg: Pair, way: Way, path: FloatArray) -> None:
         """Take in the roadmap's way for a leg, shortened to a path, and the way back if that is the same."""
         prepared = self.prepared
         pieces = cut(path, prepared.checker.piece_length) if prepared.variant.verifies else []
         bridge = Bridge(path, path_length(way.path))
-        steps = float(self.undoubted[way.hops].sum()) * bridge.length / bridge.raw_length
-        self.found[leg] = ProposedWay(bridge, steps, tuple(pieces))
+        steps = self.roads.steps(way) * bridge.length / bridge.raw_length
+        self.found[leg] = ProposedWay(bridge, steps, tuple(pieces), self.roads.told(leg))
         self.first.setdefault(leg, self.found[leg])
         if prepared.params.is_reversible:
             back = tuple(piece[::-1] for piece in pieces)
-            self.found[leg.reversed] = ProposedWay(bridge.reversed, steps, back)
+            told = self.roads.told(leg.reversed)
+            self.found[leg.reversed] = ProposedWay(bridge.reversed, steps, back, told)
 
     def _open_legs(self) -> tuple[Pair, ...]:
         """Legs of the route that are not verified and not given up."""
@@ -202,19 +219,20 @@ class RoadmapSearch:
         """Nobody moves like that: hops along the pieces get dearer, for all legs of the problem."""
         room = 2.0 * self.prepared.params.assembly.keep_margin
         refuted = [part for leg in legs for part in self.found[leg].doubts]
-        hops = np.concatenate([self.joined.hops_along(part, room) for part in refuted])
-        news = np.setdiff1d(hops, self.dear)
-        factor = AGAINST if self.prepared.roadmap.has_lanes else DEARER
-        self.joined, self.dear = self.joined.dearer(news, factor), np.union1d(self.dear, news)
+        self.roads.doubt(refuted, room)
+        self.roads.renew(leg for leg in self.route.legs if not self.found[leg].is_verified)
         for leg in legs:
             self.num_tries[leg] = 0
             self.num_refuted[leg] += 1
         self._forget(legs)
 
     def _forget(self, legs: tuple[Pair, ...]) -> None:
-        """Ask the roadmap again for these legs and for others that are not verified, but not for those that
-        are given up."""
-        kept = {pair: way for pair, way in self.found.items() if way.is_verified and pair not in legs}
+        """Ask the roadmap again for these legs and for others that are not verified, but not for those of the
+        route that got no dearer, nor for those that are given up."""
+        told = self.roads.told
+        same = {leg for leg in self.route.legs if self.found[leg].told == told(leg)}
+        kept = {leg: way for leg, way in self.found.items() if way.is_verified or leg in same}
+        kept = {leg: way for leg, way in kept.items() if leg not in legs}
         self.found = kept | {pair: way for pair, way in self.first.items() if self._is_given_up(pair)}
 
     def _record(self, asked: tuple[Pair, ...]) -> None:
@@ -229,6 +247,7 @@ class RoadmapSearch:
                 num_nodes=sum(len(way.segments) for way in self.found.values()),
                 seconds=time.perf_counter() - self.started,
                 num_refuted=self.num_refuted.total(),
+                solver_seconds=self.solver.seconds,
             )
         )
 
@@ -237,7 +256,7 @@ class RoadmapSearch:
         return Snapshot(
             problem=self.problem,
             stats=self.rounds[-1],
-            trees=self._pictures(self.route.legs),
+            trees=pictures(self.problem.names, self.found, self.route.legs),
             bridge_cost=self.cost,
             meetings={},
             paths={leg: self.found[leg].bridge.path for leg in self.route.legs},
@@ -262,7 +281,7 @@ class RoadmapSearch:
             variant=variant,
             preset=preset,
             certificate=self._certificate(),
-            trees=self._pictures(self.route.legs),
+            trees=pictures(self.problem.names, self.found, self.route.legs),
             meetings=np.zeros((0, self.problem.anchors.shape[1])),
             support=self.prepared.support,
         )
@@ -279,12 +298,3 @@ class RoadmapSearch:
             "verified" if self.prepared.variant.verifies and way.is_verified else "proposed"
         )
         return Leg(*names, True, way.steps, 0.0, width(0.0, calibration), names, evidence)
-
-    def _pictures(self, legs: Iterable[Pair]) -> tuple[TreePicture, ...]:
-        """The realised segments of every leg, each with as many points as the longest."""
-        names = self.problem.names
-        return tuple(
-            TreePicture(names[leg.source], padded(self.found[leg].segments))
-            for leg in legs
-            if self.found[leg].segments
-        )

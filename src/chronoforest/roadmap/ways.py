@@ -24,6 +24,9 @@ LANE_SPACING = 5.0
 """How far places are apart at least where ways are lanes, in the room that a way keeps to the edge: a curve
 takes several, and a step of the recordings may be longer than it."""
 
+MOST_AT_ONCE = 32
+"""Anchors from which one call of Dijkstra goes: it holds the steps to every node until it is done."""
+
 
 ALIKE = 30.0
 """Degrees between a hop and the way that it goes, where ways are lanes."""
@@ -79,26 +82,35 @@ class Joined:
 
     def ways(self) -> Ways:
         """The cheapest ways between all anchors."""
+        everywhere = np.arange(self.num_anchors)
+        return Ways(self, *self.ways_from(everywhere))
+
+    def ways_from(self, sources: IntArray) -> tuple[FloatArray, tuple[IntArray, ...]]:
+        """[s, A] steps from some anchors to all; and for each of them [n] the node before each."""
         first = len(self.places) - self.num_anchors
         leaving = reached = np.arange(first, len(self.places))
         graph = _graph(self.hops, len(self.places))
         if self.turns is not None:
             leaving, reached = self.turns.leaving(), self.turns.reached()
             graph = self.turns.graph(self.hops.steps)
-        steps, before = dijkstra(graph, indices=leaving, return_predecessors=True)
-        cost = steps[:, reached]
-        np.fill_diagonal(cost, 0.0)
-        return Ways(self, cost, before)
+        cost, before = np.zeros((len(sources), self.num_anchors)), []
+        for low in range(0, len(sources), MOST_AT_ONCE):
+            some = sources[low : low + MOST_AT_ONCE]
+            steps, nodes = dijkstra(graph, indices=leaving[some], return_predecessors=True)
+            cost[low : low + len(some)] = steps[:, reached]
+            before += [row.copy() for row in nodes]
+        cost[np.arange(len(sources)), sources] = 0.0
+        return cost, tuple(before)
 
     def chain(self, source: int, target: int, before: IntArray) -> IntArray:
-        """Places from one anchor to another; before: [A, n] the node before each, as Dijkstra tells it."""
+        """Places from one anchor to another; before: [n] the node before each on ways from the first."""
         first = len(self.places) - self.num_anchors
         start, end = first + source, first + target
         if self.turns is not None:
             start, end = int(self.turns.leaving()[source]), int(self.turns.reached()[target])
         nodes = [end]
         while nodes[-1] != start:
-            nodes.append(int(before[source, nodes[-1]]))
+            nodes.append(int(before[nodes[-1]]))
         found = np.array(nodes[::-1], dtype=np.int64)
         return found if self.turns is None else self.turns.places(found)
 
@@ -141,18 +153,27 @@ class Joined:
 
 @dataclass(frozen=True, eq=False)
 class Ways:
-    """cost: [A, A] steps between anchors, infinite where no chain of hops leads; before: [A, n] the node
-    before each on the way there."""
+    """cost: [A, A] steps between anchors, infinite where no chain of hops leads; before: for each anchor [n]
+    the node before each on the way there."""
 
     joined: Joined
     cost: FloatArray
-    before: IntArray
+    before: tuple[IntArray, ...]
+
+    def renewed(self, joined: Joined, sources: IntArray) -> Ways:
+        """The same with ways from some anchors over another state of the hops; the rest stays as it was."""
+        rows, found = joined.ways_from(sources)
+        cost, before = self.cost.copy(), list(self.before)
+        cost[sources] = rows
+        for source, nodes in zip(sources, found, strict=True):
+            before[source] = nodes
+        return Ways(joined, cost, tuple(before))
 
     def way(self, source: int, target: int) -> Way | None:
         """The way from one anchor to another; None where there is none."""
         if source == target or not np.isfinite(self.cost[source, target]):
             return None
-        nodes = self.joined.chain(source, target, self.before)
+        nodes = self.joined.chain(source, target, self.before[source])
         return Way(
             self.joined.places.position[nodes],
             self.joined.numbers_of(nodes),

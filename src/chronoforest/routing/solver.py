@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,10 +12,15 @@ import pyvrp
 from pyvrp.stop import MaxIterations
 
 from chronoforest.errors import InvalidProblem, require_at_least, require_within
-from chronoforest.types import FloatArray, IntArray, JointRoute, Problem
+from chronoforest.routing.insertion import far_apart_first, insert, straight_home
+from chronoforest.routing.subsets import tabulate, trace
+from chronoforest.types import FloatArray, IntArray, JointRoute, Problem, RouteSolver
 
 MAX_EXACT = 12
 """Most waypoints the exact solver takes: its tables hold M · 2^K · K costs."""
+
+FEWEST = 10
+"""Waypoints that PyVRP is first asked about; then twice as many, and so on."""
 
 _INTEGER_RANGE = 1e7  # PyVRP counts in integers; the largest cost becomes this
 
@@ -23,24 +29,27 @@ _INTEGER_RANGE = 1e7  # PyVRP counts in integers; the largest cost becomes this
 class AutoSolver:
     """A `RouteSolver`: exact for few waypoints, PyVRP's beyond.
 
-    max_exact: most waypoints solved exactly; num_iterations: PyVRP's effort, a count and not a time, so that
-    one seed gives one route on any machine; seed: PyVRP's randomness.
+    max_exact: most waypoints solved exactly; num_iterations: PyVRP's effort each time the waypoints are
+    doubled, a count and not a time, so that one seed gives one route on any machine; num_again: the same
+    from a route that was the best before some costs changed; seed: PyVRP's randomness.
     """
 
     max_exact: int = 10
-    num_iterations: int = 1000
+    num_iterations: int = 500
+    num_again: int = 100
     seed: int = 0
 
     def __post_init__(self) -> None:
         require_within(self, 0, MAX_EXACT, "max_exact")
-        require_at_least(self, 1, "num_iterations")
+        require_at_least(self, 1, "num_iterations", "num_again")
         require_at_least(self, 0, "seed")
 
     def __call__(self, cost: FloatArray, problem: Problem, previous: JointRoute | None) -> JointRoute:
         """Solve on the closure [A, A]."""
         if problem.num_waypoints <= self.max_exact:
             return solve_exact(cost, problem, previous)
-        return solve_pyvrp(cost, problem, previous, self.num_iterations, self.seed)
+        num_iterations = self.num_iterations if previous is None else self.num_again
+        return solve_pyvrp(cost, problem, previous, num_iterations, self.seed)
 
 
 @dataclass(frozen=True)
@@ -53,6 +62,21 @@ class FixedOrder:
         """The given route, whatever the costs; InvalidProblem when it does not fit the problem."""
         check_route(self.route, problem)
         return self.route
+
+
+class TimedSolver:
+    """A `RouteSolver` that counts the seconds that another one takes."""
+
+    def __init__(self, solve: RouteSolver) -> None:
+        self.solve = solve
+        self.seconds = 0.0
+
+    def __call__(self, cost: FloatArray, problem: Problem, previous: JointRoute | None) -> JointRoute:
+        """What the other one finds."""
+        began = time.perf_counter()
+        route = self.solve(cost, problem, previous)
+        self.seconds += time.perf_counter() - began
+        return route
 
 
 def order_from_names(names: Sequence[Sequence[str]], problem: Problem) -> JointRoute:
@@ -88,7 +112,7 @@ def solve_exact(cost: FloatArray, problem: Problem, previous: JointRoute | None 
             f"solve_exact takes at most {MAX_EXACT} waypoints, got {problem.num_waypoints}; use solve_pyvrp"
         )
     finite = _capped(cost, problem)
-    return _prefer(previous, _trace(_tabulate(finite, problem, num_best=1), finite, problem), finite, problem)
+    return _prefer(previous, trace(tabulate(finite, problem, num_best=1), finite, problem), finite, problem)
 
 
 def solve_pyvrp(
@@ -96,15 +120,58 @@ def solve_pyvrp(
 ) -> JointRoute:
     """A good joint route on [A, A] for any K, never worse than `previous`, from which it starts.
 
-    PyVRP's neighbourhoods assume near-symmetric costs; with a hundred and more waypoints and strongly
-    directed costs expect routes some per cent above the optimum.
+    Without one it solves for few waypoints that lie far apart, puts in as many again and solves anew, until
+    all are in. PyVRP changes a few visits at a time: who goes where, and which way round, is decided while
+    waypoints are few, and no number of iterations would change it once they are many.
     """
     finite = _capped(cost, problem)
-    data = _vehicle_problem(finite, problem)
-    warm = None if previous is None else _as_solution(previous, problem, data)
-    stop = MaxIterations(num_iterations)
-    result = pyvrp.solve(data, stop, seed, collect_stats=False, initial_solution=warm)
-    return _prefer(previous, _as_route(result.best, problem), finite, problem)
+    if previous is not None:
+        found = _improved(finite, problem, previous, num_iterations, seed)
+        return _prefer(previous, found, finite, problem)
+    ranked, route = far_apart_first(finite, problem), straight_home(problem)
+    num_in = 0
+    while num_in < len(ranked):
+        news = ranked[num_in : max(FEWEST, 2 * num_in)]
+        num_in += len(news)
+        part = _Part.of(finite, problem, ranked[:num_in])
+        start = part.inner(insert(finite, route, news))
+        route = part.outer(_improved(part.cost, part.problem, start, num_iterations, seed))
+    return route
+
+
+def _improved(
+    cost: FloatArray, problem: Problem, route: JointRoute, num_iterations: int, seed: int
+) -> JointRoute:
+    """What PyVRP makes of a route on finite costs."""
+    data = _vehicle_problem(cost, problem)
+    start, stop = _as_solution(route, problem, data), MaxIterations(num_iterations)
+    result = pyvrp.solve(data, stop, seed, collect_stats=False, initial_solution=start)
+    return _as_route(result.best, problem)
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """A problem with some of the waypoints; cost: among its anchors; rows: of these in the whole problem."""
+
+    cost: FloatArray
+    problem: Problem
+    rows: list[int]
+
+    @classmethod
+    def of(cls, cost: FloatArray, problem: Problem, waypoints: Sequence[int]) -> _Part:
+        some, first = sorted(waypoints), problem.num_agents
+        rows = [*range(first), *some, *range(problem.goal_index(0), problem.num_anchors)]
+        part = Problem(problem.starts, problem.goals, problem.waypoints[[row - first for row in some]])
+        return cls(cost[np.ix_(rows, rows)], part, rows)
+
+    def inner(self, route: JointRoute) -> JointRoute:
+        """A route of the whole problem that visits no others, with the rows of the part."""
+        own = {row: number for number, row in enumerate(self.rows)}
+        return JointRoute(tuple(tuple(own[row] for row in order) for order in route.orders))
+
+    def outer(self, route: JointRoute) -> JointRoute:
+        """A route of the part with the rows of the whole problem."""
+        return JointRoute(tuple(tuple(self.rows[row] for row in order) for order in route.orders))
 
 
 def best_two_costs(cost: FloatArray, problem: Problem) -> tuple[float, float]:
@@ -112,93 +179,8 @@ def best_two_costs(cost: FloatArray, problem: Problem) -> tuple[float, float]:
     infinite where there is no route or no second one, NaN when K > 12."""
     if problem.num_waypoints > MAX_EXACT:
         return float("nan"), float("nan")
-    best, second = _tabulate(cost, problem, num_best=2).done[-1, -1]
+    best, second = tabulate(cost, problem, num_best=2).done[-1, -1]
     return float(best), float(second)
-
-
-@dataclass(frozen=True)
-class _Tables:
-    """Dynamic programming over waypoint subsets, agent by agent; R best costs are kept in each cell.
-
-    done: [M + 1, 2^K, R], the first m agents are home and have visited the subset.
-    reach: [M, 2^K, K, R], agent m stands at a waypoint, the subset is visited by then.
-    Every joint route is exactly one path through the tables.
-    """
-
-    done: FloatArray
-    reach: FloatArray
-
-
-def _tabulate(cost: FloatArray, problem: Problem, num_best: int) -> _Tables:
-    num_agents, num_waypoints = problem.num_agents, problem.num_waypoints
-    done = np.full((num_agents + 1, 1 << num_waypoints, num_best), np.inf)
-    reach = np.full((num_agents, 1 << num_waypoints, num_waypoints, num_best), np.inf)
-    done[0, 0, 0] = 0.0
-    for agent in range(num_agents):
-        out, between, home, idle = _agent_costs(cost, problem, agent)
-        for subsets in _subsets_by_size(num_waypoints):
-            _visit_one_more(reach[agent], done[agent], subsets, out, between)
-        arrived = reach[agent] + home[:, None]
-        done[agent + 1] = _best_of([done[agent] + idle, *np.moveaxis(arrived, 1, 0)], num_best)
-    return _Tables(done, reach)
-
-
-def _visit_one_more(
-    reach: FloatArray, done: FloatArray, subsets: IntArray, out: FloatArray, between: FloatArray
-) -> None:
-    """Fill reach[subsets] from the subsets that lack the waypoint stood at."""
-    for last in range(len(out)):
-        with_last = subsets[subsets >> last & 1 == 1]
-        without = with_last ^ (1 << last)
-        come = reach[without] + between[:, last, None]
-        leave = done[without] + out[last]
-        reach[with_last, last] = _best_of([leave, *np.moveaxis(come, 1, 0)], reach.shape[-1])
-
-
-def _best_of(candidates: Sequence[FloatArray], num_best: int) -> FloatArray:
-    """The R smallest over several [n, R] arrays, sorted."""
-    return np.sort(np.concatenate(candidates, axis=1))[:, :num_best]
-
-
-def _subsets_by_size(num_waypoints: int) -> list[IntArray]:
-    subsets = np.arange(1 << num_waypoints)
-    sizes = np.array([subset.bit_count() for subset in subsets.tolist()])
-    return [subsets[sizes == size] for size in range(1, num_waypoints + 1)]
-
-
-def _agent_costs(
-    cost: FloatArray, problem: Problem, agent: int
-) -> tuple[FloatArray, FloatArray, FloatArray, float]:
-    """start → waypoint [K], waypoint → waypoint [K, K], waypoint → goal [K], start → goal."""
-    start, goal, waypoints = problem.start_index(agent), problem.goal_index(agent), problem.waypoint_indices
-    between = cost[np.ix_(waypoints, waypoints)]
-    return cost[start, waypoints], between, cost[waypoints, goal], float(cost[start, goal])
-
-
-def _trace(tables: _Tables, cost: FloatArray, problem: Problem) -> JointRoute:
-    """Walk back through the tables, last agent first."""
-    subset, orders = (1 << problem.num_waypoints) - 1, []
-    for agent in reversed(range(problem.num_agents)):
-        visits, subset = _trace_agent(tables, cost, problem, agent, subset)
-        orders.append((problem.start_index(agent), *visits, problem.goal_index(agent)))
-    return JointRoute(tuple(reversed(orders)))
-
-
-def _trace_agent(
-    tables: _Tables, cost: FloatArray, problem: Problem, agent: int, subset: int
-) -> tuple[list[int], int]:
-    """The agent's visits and the subset its predecessors have visited."""
-    out, between, onward, leave = _agent_costs(cost, problem, agent)
-    done, reach = tables.done[agent, :, 0], tables.reach[agent, :, :, 0]
-    visits: list[int] = []
-    while True:
-        come = reach[subset] + onward
-        if done[subset] + leave <= come.min(initial=np.inf):
-            return [problem.waypoint_indices[k] for k in reversed(visits)], subset
-        last = int(come.argmin())
-        visits.append(last)
-        subset ^= 1 << last
-        onward, leave = between[:, last], out[last]
 
 
 def _capped(cost: FloatArray, problem: Problem) -> FloatArray:

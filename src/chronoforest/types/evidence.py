@@ -122,7 +122,8 @@ class Plan:
 @dataclass(frozen=True)
 class RoundStats:
     """What one round did: the tentative route, the pairs it paid for, the legs met, and the counts so far;
-    num_refuted: proposed ways that the denoiser refuted."""
+    num_refuted: proposed ways that the denoiser refuted; solver_seconds: of `seconds`, those that went into
+    solving for who visits what in which order."""
 
     round_index: int
     route: JointRoute
@@ -133,6 +134,7 @@ class RoundStats:
     num_nodes: int
     seconds: float
     num_refuted: int = 0
+    solver_seconds: float = 0.0
 
 
 @dataclass(frozen=True)
