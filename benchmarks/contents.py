@@ -7,6 +7,7 @@ from benchmarks.report.calibration import calibration_fits
 from benchmarks.report.cost import cost_tables
 from benchmarks.report.directed import city_table, strait_table, verification_table
 from benchmarks.report.figures import figure_maps
+from benchmarks.report.growth import growth_tables
 from benchmarks.report.hamiltonian import length_tables
 from benchmarks.report.injection import injection_table
 from benchmarks.report.lengths import task_lengths
@@ -37,6 +38,7 @@ CONTENTS = Contents(
         "strait": strait_table,
         "city": city_table,
         "verification": verification_table,
+        "growth": growth_tables,
     },
     command="python -m benchmarks run",
 )

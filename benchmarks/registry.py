@@ -9,6 +9,7 @@ from benchmarks.suites import (
     city,
     cost,
     figures,
+    growth,
     hamiltonian,
     injection,
     lengths,
@@ -40,6 +41,7 @@ _MODULES = (
     strait,
     city,
     verification,
+    growth,
 )
 
 SUITES: dict[str, Suite] = {module.SUITE.name: module.SUITE for module in _MODULES}

@@ -21,7 +21,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Chart(Picture):
-    """Lines or points over two axes; marks: vertical lines by name."""
+    """Lines or points over two axes, both logarithmic where `is_log`; marks: vertical lines by name."""
 
     name: str
     title: str
@@ -32,6 +32,7 @@ class Chart(Picture):
     kind: Literal["line", "scatter"] = "line"
     marks: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    is_log: bool = False
 
     def figure(self) -> Any:
         """Lines or points, and the marks."""
@@ -51,6 +52,8 @@ class Chart(Picture):
         for number, (name, place) in enumerate(self.marks.items()):
             axes.axvline(place, color=INK, linestyle=("--", ":", "-.")[number % 3], linewidth=1, label=name)
         axes.set(xlabel=self.x_label, ylabel=self.y_label)
+        if self.is_log:
+            axes.set(xscale="log", yscale="log")
         axes.set_title(self.title, fontsize=11, color=INK)
         axes.legend(fontsize=8, frameon=False)
         axes.grid(alpha=0.25)

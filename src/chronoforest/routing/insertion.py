@@ -20,9 +20,8 @@ def insert(cost: FloatArray, route: JointRoute, waypoints: Sequence[int]) -> Joi
     most expensive first. Those that decide who goes where come early, those on somebody's way last."""
     left = np.array(waypoints, dtype=np.int64)
     follower = np.full(len(cost), -1, dtype=np.int64)
-    for leg in route.legs:
-        follower[leg.source] = leg.target
     leaving = np.array([leg.source for leg in route.legs], dtype=np.int64)
+    follower[leaving] = [leg.target for leg in route.legs]
     extra = _extra(cost, left, leaving, follower)
     while len(left):
         row = int(extra.min(axis=1).argmax())
