@@ -30,9 +30,8 @@ from chronoforest.data.imports import ImportParams, import_files
 from chronoforest.models.density import GridDensity, fit_density
 from chronoforest.peers.choice import PlannerChoice
 from chronoforest.planning.planner import Planner
-from chronoforest.planning.preparation import ground_of
+from chronoforest.planning.preparation import Prepared, ground_of
 from chronoforest.planning.result import PlanResult
-from chronoforest.planning.shortening import shorten
 from chronoforest.planning.variants import PlannerParams
 from chronoforest.roadmap.hops import Ground
 from chronoforest.roadmap.verify import Checker
@@ -74,7 +73,7 @@ PARTS: dict[str, tuple[Callable[..., Any], ...]] = {
     "joining": (Joiner.each,),
     "ways": (Joined.ways_from,),
     "solving": (AutoSolver.__call__,),
-    "shortening": (shorten,),
+    "shortening": (Prepared.shortened,),
     "denoising": (Checker.together,),
 }
 """What the time of a plan is split over."""
