@@ -101,6 +101,16 @@ class StraightSampler:
         return query.boundary[:, None] + share[None, :, None] * tail[:, None]
 
 
+class LazySampler(StraightSampler):
+    """Nobody moves in the lower half: segments from there go nowhere."""
+
+    def __call__(self, query, rng):
+        segments = super().__call__(query, rng)
+        is_low = query.boundary[:, 1] < SIDE / 2
+        segments[is_low] = query.boundary[is_low, None]
+        return segments
+
+
 @dataclass(frozen=True)
 class SquareDensity:
     """The square [0, SIDE]² is supported, less an axis-aligned block; margins are exact."""

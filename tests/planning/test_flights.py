@@ -5,7 +5,16 @@ import weakref
 
 import numpy as np
 import pytest
-from fakes import BLOCK, SIDE, FakeModels, SquareDensity, StraightSampler, make_planner, scattered_problem
+from fakes import (
+    BLOCK,
+    SIDE,
+    FakeModels,
+    LazySampler,
+    SquareDensity,
+    StraightSampler,
+    make_planner,
+    scattered_problem,
+)
 
 from chronoforest.errors import InvalidParameter, InvalidProblem, UnknownVariant
 from chronoforest.planning import flights
@@ -102,16 +111,6 @@ def test_results_are_told_as_they_finish():
     assert told[0][0] == 1
     assert sorted(number for number, _ in told) == [0, 1, 2]
     assert all(outcomes[number] is outcome for number, outcome in told)
-
-
-class LazySampler(StraightSampler):
-    """Nobody moves in the lower half: segments from there go nowhere."""
-
-    def __call__(self, query, rng):
-        segments = super().__call__(query, rng)
-        is_low = query.boundary[:, 1] < SIDE / 2
-        segments[is_low] = query.boundary[is_low, None]
-        return segments
 
 
 def test_what_is_verified_first_is_told_first():

@@ -5,7 +5,16 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from fakes import BLOCK, SIDE, FakeModels, SquareDensity, StraightSampler, make_planner, scattered_problem
+from fakes import (
+    BLOCK,
+    SIDE,
+    FakeModels,
+    LazySampler,
+    SquareDensity,
+    StraightSampler,
+    make_planner,
+    scattered_problem,
+)
 
 from chronoforest.planning.planner import MaxRounds, Planner
 from chronoforest.planning.proposed import padded as pad
@@ -68,16 +77,6 @@ def test_the_same_seed_gives_the_same_plan():
     assert [stats.pairs for stats in first.rounds] == [stats.pairs for stats in again.rounds]
     for one, other in zip(first.routes, again.routes, strict=True):
         np.testing.assert_array_equal(one.path, other.path)
-
-
-class LazySampler(StraightSampler):
-    """Nobody moves in the lower half: segments from there go nowhere."""
-
-    def __call__(self, query, rng):
-        segments = super().__call__(query, rng)
-        is_low = query.boundary[:, 1] < SIDE / 2
-        segments[is_low] = query.boundary[is_low, None]
-        return segments
 
 
 def below_the_block():

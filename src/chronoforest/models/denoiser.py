@@ -65,9 +65,9 @@ class Denoiser(nn.Module):
         self.params = params
         self.window = window
         self.scaling = scaling
-        self.embed = nn.Linear(token_dim, params.width)
-        self.position = nn.Parameter(0.02 * torch.randn(num_tokens(window.horizon), params.width))
         width = params.width
+        self.embed = nn.Linear(token_dim, width)
+        self.position = nn.Parameter(torch.randn(num_tokens(window.horizon), width).mul_(0.02))
         self.level = nn.Sequential(nn.Linear(width, width), nn.SiLU(), nn.Linear(width, width))
         self.blocks = nn.ModuleList(_Block(params) for _ in range(params.num_layers))
         self.norm = nn.LayerNorm(params.width)

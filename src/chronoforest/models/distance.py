@@ -80,6 +80,17 @@ class DistanceParams:
         return [inputs, *[self.width] * NUM_LAYERS, outputs]
 
 
+def _random_waves(params: DistanceParams) -> torch.Tensor:
+    """[2, features] random directions and periods."""
+    if torch.get_default_device().type == "meta":
+        # Arithmetic there would load torch's compiler, which takes longer than all the models.
+        return torch.empty(2, params.num_features)
+    angle = 2.0 * math.pi * torch.rand(params.num_features)
+    span = math.log(params.longest_period / params.shortest_period)
+    period = params.shortest_period * torch.exp(span * torch.rand(params.num_features))
+    return 2.0 * math.pi * torch.stack([angle.cos(), angle.sin()]) / period
+
+
 class StateFeatures(nn.Module):
     """Standardised state and random Fourier features of its plane: [n, D] → [n, D + 2 · num_features]."""
 
@@ -89,11 +100,7 @@ class StateFeatures(nn.Module):
         super().__init__()
         self.num_outputs = STATE_DIM + 2 * params.num_features
         self.scaling = copy.deepcopy(scaling)
-        angle = 2.0 * math.pi * torch.rand(params.num_features)
-        span = math.log(params.longest_period / params.shortest_period)
-        period = params.shortest_period * torch.exp(span * torch.rand(params.num_features))
-        waves = 2.0 * math.pi * torch.stack([angle.cos(), angle.sin()]) / period
-        self.register_buffer("frequency", waves)
+        self.register_buffer("frequency", _random_waves(params))
 
     def forward(self, states: torch.Tensor) -> torch.Tensor:
         """Shapes as the class says."""

@@ -49,4 +49,4 @@ class StackedMLP(nn.Module):
 
 
 def _uniform(members: int, rows: int, columns: int, fan_in: int) -> torch.Tensor:
-    return (2.0 * torch.rand(members, rows, columns) - 1.0) * fan_in**-0.5
+    return torch.empty(members, rows, columns).uniform_(-(fan_in**-0.5), fan_in**-0.5)
