@@ -47,6 +47,13 @@ def test_short_stops_loops_and_slow_bodies_are_left_alone():
         assert finding.found == "none longer than 60 rows"
 
 
+def test_jumps_between_trips_do_not_make_the_trips_stops():
+    trips = [way(30, start=(0.0, 3000.0 * k), step=(80.0, 0.0)) for k in range(12)]
+    (found,), finding = without_long_stops([track(np.concatenate(trips))])
+    assert len(found) == 360
+    assert finding.found == "none longer than 60 rows"
+
+
 def test_a_body_that_never_moves_is_cut_too():
     moored = track(np.random.default_rng(3).normal(0, 5.0, (500, 2)), name="moored")
     (found, _), _ = without_long_stops([moored, track(way(300))])

@@ -123,7 +123,7 @@ def without_constants(tracks: Tracks, names: Sequence[str]) -> tuple[Tracks, set
 
 def without_spikes(tracks: Tracks) -> tuple[Tracks, Finding]:
     """Leave out a few rows that lie far off while those before and after them lie together."""
-    bound = speed_bound(tracks)
+    bound = _speed_bound(tracks)
     sound = [~np.any([_far_off(track, bound, count) for count in SPIKES], axis=0) for track in tracks]
     return kept(tracks, sound, "spikes", "left out")
 
@@ -143,7 +143,7 @@ def _far_off(track: Track, bound: float, count: int) -> BoolArray:
 
 def split_at_jumps(tracks: Tracks) -> tuple[Tracks, Finding]:
     """Part recordings where a step is implausibly fast."""
-    bound = speed_bound(tracks)
+    bound = _speed_bound(tracks)
     cuts = [track.speeds > bound for track in tracks]
     return split(tracks, cuts, "jumps", f"faster than {bound:.3g} units/s")
 
@@ -197,7 +197,7 @@ def with_places(track: Track, places: FloatArray) -> Track:
     return replace(track, values=np.concatenate([places, track.values[:, 2:]], axis=1))
 
 
-def speed_bound(tracks: Tracks) -> float:
+def _speed_bound(tracks: Tracks) -> float:
     """Units per second beyond which a body did not move; rows that lie far off do not count, or a hundredth
     of them would hide all."""
     return jump_bound(np.concatenate([calmed(track).speeds for track in tracks]))

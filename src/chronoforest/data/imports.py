@@ -45,7 +45,8 @@ class ImportParams:
 
     Args:
         step: seconds between rows; the median of the recordings unless told, or several of them where the
-            world is more than 1500 moves wide. Of files without times, how far apart their rows are.
+            world is more than 1500 moves wide or moves are lost in noise. Of files without times, how far
+            apart their rows are.
         max_gap: a longer hole in seconds splits a recording, a shorter one is filled. Unless told, a hole
             splits a recording where a straight line at the recorded speeds does not explain it.
         length: rows per episode, at most 201 unless told: three quarters of all rows lie in recordings that

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from chronoforest.data.cleaning import Finding, Track, Tracks, speed_bound
+from chronoforest.data.cleaning import Finding, Track, Tracks
+from chronoforest.data.episodes import JUMP_FACTOR
 from chronoforest.types import BoolArray, FloatArray
 
-MOST_WAY = 0.9
+MOST_WAY = 0.75
 """Share of all ways; bodies that stand wander over some of the rest."""
 
 LAGS, STRAIGHT = (1, 2, 3, 5, 8, 12, 20, 30), 0.9
@@ -20,11 +21,13 @@ MOVING = 0.1
 def usual_speed(tracks: Tracks) -> float:
     """Units per second that most of the way was gone at or below, jumps left out; however long bodies stand
     and wander meanwhile does not matter."""
-    speeds, hops = (np.concatenate([getattr(t, name) for t in tracks]) for name in ("speeds", "hops"))
-    plausible = speeds <= speed_bound(tracks)
-    if not plausible.any():
+    steady = [_is_steady(track.speeds) for track in tracks]
+    speeds, hops = (
+        np.concatenate([getattr(track, name)[keep] for track, keep in zip(tracks, steady, strict=True)])
+        for name in ("speeds", "hops")
+    )
+    if len(speeds) == 0:
         return 0.0
-    speeds, hops = speeds[plausible], hops[plausible]
     order = np.argsort(speeds)
     gone = np.cumsum(hops[order])
     return float(speeds[order][np.searchsorted(gone, MOST_WAY * gone[-1])])
@@ -75,6 +78,14 @@ def standing(tracks: Tracks) -> Finding:
     """How often nothing moved."""
     share = 1.0 - float(_moving(tracks).mean())
     return Finding("standing still", f"{100 * share:.0f} % of the steps", "kept" if share else "")
+
+
+def _is_steady(speeds: FloatArray) -> BoolArray:
+    """[n] whether a step is no jump: the one before or after it is not much slower."""
+    if len(speeds) < 2:
+        return np.ones(len(speeds), dtype=bool)
+    beside = np.maximum(np.append(speeds[1:], 0.0), np.append(0.0, speeds[:-1]))
+    return np.asarray(speeds <= JUMP_FACTOR * beside)
 
 
 def _straightness(tracks: Tracks, lag: int) -> float:
