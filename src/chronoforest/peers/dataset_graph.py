@@ -14,7 +14,8 @@ from chronoforest.errors import InvalidParameter, require_at_least, require_posi
 from chronoforest.peers.legs import Inputs, LegSearch
 from chronoforest.types import BoolArray, FloatArray, IntArray, Problem
 
-_SPACING = 0.4  # world units between the places where an edge is tested
+_SPACING = 2.0  # between the places where an edge is tested, in the room that ways keep
+_MOST_PLACES = 2_000_000  # that are tested at once
 
 
 @dataclass(frozen=True)
@@ -22,14 +23,12 @@ class GraphParams:
     """A graph over recorded places.
 
     num_states: recorded places, drawn once; radius: steps of the longest edge, by the distance;
-    num_neighbours: nearest places that an edge may lead to, 0 for all within the radius; edge_margin: world
-    units that an edge's straight line stays inside the support, or as far as its ends do; seed: of the draw.
+    num_neighbours: nearest places that an edge may lead to, 0 for all within the radius; seed: of the draw.
     """
 
     num_states: int = 2000
     radius: float = 30.0
     num_neighbours: int = 0
-    edge_margin: float = 0.2
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -111,16 +110,21 @@ class DatasetGraph:
         return steps <= np.partition(steps, count - 1, axis=1)[:, count - 1 : count]
 
     def _is_supported(self, starts: FloatArray, ends: FloatArray) -> BoolArray:
-        """[e]: the straight lines keep their room to the edge of the support."""
-        if len(starts) == 0:
-            return np.zeros(0, dtype=np.bool_)
-        longest = float(np.linalg.norm(ends - starts, axis=1).max())
-        share = np.linspace(0.0, 1.0, max(3, int(np.ceil(longest / _SPACING)) + 1))
-        room = self.inputs.models.density.margin(
+        """[e]: the straight lines keep the room of all ways to the edge of the support, or what their ends
+        have."""
+        longest = float(np.linalg.norm(ends - starts, axis=1).max(initial=0.0))
+        room = self.inputs.params.assembly.edge
+        share = np.linspace(0.0, 1.0, max(3, int(np.ceil(longest / (_SPACING * room))) + 1))
+        parts = np.array_split(np.arange(len(starts)), 1 + len(starts) * len(share) // _MOST_PLACES)
+        return np.concatenate([self._keeps_room(starts[part], ends[part], share, room) for part in parts])
+
+    def _keeps_room(self, starts: FloatArray, ends: FloatArray, share: FloatArray, room: float) -> BoolArray:
+        """[e]: at these shares of their way."""
+        margin = self.inputs.models.density.margin(
             starts[:, None] + share[None, :, None] * (ends - starts)[:, None]
         )
-        least = np.minimum(np.minimum(room[:, 0], room[:, -1]), self.params.edge_margin)
-        return np.asarray((room >= least[:, None] - 1e-6).all(axis=1))
+        least = np.minimum(np.minimum(margin[:, 0], margin[:, -1]), room)
+        return np.asarray((margin >= least[:, None] - 1e-6).all(axis=1))
 
 
 @dataclass(frozen=True)

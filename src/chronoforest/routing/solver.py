@@ -35,8 +35,8 @@ class AutoSolver:
     """
 
     max_exact: int = 10
-    num_iterations: int = 500
-    num_again: int = 100
+    num_iterations: int = 200
+    num_again: int = 25
     seed: int = 0
 
     def __post_init__(self) -> None:
