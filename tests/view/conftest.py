@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
+from viewer_page import Page
 
 FLAGS = ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--window-size=1400,1000")
 
@@ -44,3 +45,12 @@ def chromium(tmp_path_factory):
     browser.downloads = downloads
     yield browser
     browser.quit()
+
+
+@pytest.fixture
+def page(chromium, service):
+    """The page of a module's `service`, opened; nothing in it may have gone wrong by the end."""
+    page = Page(chromium, service)
+    page.open()
+    yield page
+    assert page.severe() == []

@@ -12,7 +12,6 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
-from viewer_page import Page
 from viewer_service import SlowPlanner, running
 
 from chronoforest.names import DEFAULT_VARIANT
@@ -66,14 +65,6 @@ def service():
     planners = {"default": make_planner(BLOCK), "fast": SlowPlanner(make_planner(BLOCK), 0.5)}
     with running(planners, JobLimits(grace=0.2)) as service:
         yield service
-
-
-@pytest.fixture
-def page(chromium, service):
-    page = Page(chromium, service)
-    page.open()
-    yield page
-    assert page.severe() == []
 
 
 def begin_trees(page):

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from fakes import BLOCK, FakeModels, SquareDensity
 from selenium.webdriver.common.by import By
-from viewer_page import Page
 from viewer_service import running
 
 from chronoforest.data.frames import Frame
@@ -31,14 +30,6 @@ def service():
     planner = Planner(FakeModels(density=SquareDensity(BLOCK)), PlannerParams(), "fake", PACIFIC)
     with running({"default": planner}, JobLimits(grace=0.2)) as service:
         yield service
-
-
-@pytest.fixture
-def page(chromium, service):
-    page = Page(chromium, service)
-    page.open()
-    yield page
-    assert page.severe() == []
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from fakes import BLOCK, make_planner
 from selenium.webdriver.common.action_chains import ActionChains
-from viewer_page import Page
 from viewer_service import running
 
 from chronoforest.view.jobs import JobLimits
@@ -20,14 +19,6 @@ IMPORTED = (
 def service():
     with running({"default": make_planner(BLOCK)}, JobLimits(grace=0.2)) as service:
         yield service
-
-
-@pytest.fixture
-def page(chromium, service):
-    page = Page(chromium, service)
-    page.open()
-    yield page
-    assert page.severe() == []
 
 
 def from_module(page, module, call, *arguments):
