@@ -27,8 +27,7 @@ from chronoforest.bench.suite import Request, Suite
 from chronoforest.bench.trials import Trial, measure_plan, measure_unmapped, plan_problem
 from chronoforest.envs.tasks import WORLDS
 from chronoforest.peers.choice import CHRONOFOREST, PlannerChoice
-from chronoforest.planning.result import PlanResult
-from chronoforest.types import PlanningModels
+from chronoforest.types import FloatArray, PlanningModels
 
 if TYPE_CHECKING:
     from chronoforest.presets.loading import PresetPlanner
@@ -185,13 +184,14 @@ def _plan_stored(case: Case, planner: PresetPlanner) -> Trial:
 
 def _plan_places(case: Case, planner: PresetPlanner) -> Trial:
     problem = supported_problem(case, planner.models, planner.params.assembly.edge)
-    result = plan_problem(case, planner, problem)
-    return Trial(case, measure_unmapped(result), measures=strays(result, planner.models))
+    result = plan_problem(case, planner, problem.moved(planner.frame.to_user))
+    paths = [planner.frame.to_local(route.path) for route in result.routes]
+    return Trial(case, measure_unmapped(result), measures=strays(paths, planner.models))
 
 
-def strays(result: PlanResult, models: PlanningModels) -> dict[str, float]:
+def strays(paths: Sequence[FloatArray], models: PlanningModels) -> dict[str, float]:
     """Shares of a plan's way that lie outside the support, and that run against recorded motion."""
-    hops = np.concatenate([np.stack([route.path[:-1], route.path[1:]]) for route in result.routes], axis=1)
+    hops = np.concatenate([np.stack([path[:-1], path[1:]]) for path in paths], axis=1)
     moves = hops[1] - hops[0]
     length = np.linalg.norm(moves, axis=-1)
     whole = max(float(length.sum()), 1e-9)

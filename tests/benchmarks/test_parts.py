@@ -16,7 +16,9 @@ from chronoforest.bench.case import Case
 from chronoforest.bench.problems import supported_problem
 from chronoforest.bench.suite import Request
 from chronoforest.bench.trials import Trial
+from chronoforest.data.frames import Frame
 from chronoforest.peers.choice import CHRONOFOREST, PlannerChoice
+from chronoforest.planning.planner import Planner
 from chronoforest.planning.variants import VARIANTS
 from chronoforest.types import Problem
 
@@ -127,6 +129,16 @@ def test_a_world_without_a_map_is_planned_in_and_shown():
     assert summary.columns == ("square: random problems, M = 1, K = 0",)
 
 
+def test_a_world_with_an_origin_is_planned_in_by_its_own_coordinates():
+    planner = make_planner()
+    far = Planner(planner.models, planner.params, "far", Frame(origin=(1000.0, 2000.0)))
+    case = Case("places", PlannerChoice("far"), variant="roadmap-only")
+    near, moved = (parts.run_part(case, one) for one in (planner, far))
+    assert moved.plan.is_complete
+    assert moved.measures == near.measures
+    assert moved.plan.length == pytest.approx(near.plan.length)
+
+
 def test_ways_outside_the_support_and_against_the_traffic_are_measured():
     class Eastward(SquareDensity):
         def follows(self, points, moves):
@@ -134,12 +146,11 @@ def test_ways_outside_the_support_and_against_the_traffic_are_measured():
 
     result = make_planner().plan(Problem([[2.0, 5.0]], [[18.0, 5.0]]), variant="roadmap-only")
     models = FakeModels(density=Eastward(((6.0, 0.0), (10.0, 20.0))))
-    measured = parts.strays(result, models)
+    (route,) = result.routes
+    measured = parts.strays([route.path], models)
     assert measured["outside"] == pytest.approx(0.25, abs=0.02)
     assert measured["against"] == 0.0
-    (route,) = result.routes
-    back = replace(result, routes=(replace(route, path=route.path[::-1]),))
-    assert parts.strays(back, models)["against"] == pytest.approx(1.0)
+    assert parts.strays([route.path[::-1]], models)["against"] == pytest.approx(1.0)
 
 
 def test_ways_that_stray_without_a_part_are_what_it_adds(pairs):

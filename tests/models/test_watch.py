@@ -12,10 +12,10 @@ from chronoforest.models.watch import NUM_LOOKS, TOLERANCE, Watch, early_end, ke
 class Scripted:
     """A network of one weight, which tells the step, and losses that follow a list."""
 
-    def __init__(self, losses, patience=0.2, num_steps=100):
+    def __init__(self, losses, patience=0.2, num_steps=100, unripe=0.0):
         self.net = nn.Linear(1, 1, bias=False)
         self.losses = iter(losses)
-        self.watch = Watch(self.net, lambda: next(self.losses), num_steps, patience)
+        self.watch = Watch(self.net, lambda: next(self.losses), num_steps, patience, unripe)
 
     def train(self):
         for step in range(1, self.watch.num_steps + 1):
@@ -62,6 +62,21 @@ def test_without_patience_the_last_weights_stay():
     assert one.net.weight.item() == 100.0
     assert one.watch.to_dict()["kept_step"] == 100
     assert early_end(one.watch.to_dict()) == early_end({}) == ""
+
+
+def test_a_good_look_at_a_network_that_has_hardly_learned_does_not_count():
+    """Half of the steps pass before anything counts, and patience begins there."""
+    one = Scripted([0.1, *[3.0] * 24, 2.0, *[2.5] * 24], unripe=0.5)
+    assert one.train() == 52 + 20
+    one.watch.keep_best()
+    assert one.net.weight.item() == one.watch.to_dict()["kept_step"] == 52
+
+
+def test_looks_that_are_no_numbers_once_it_counts_end_in_patience():
+    one = Scripted([0.1, *[math.nan] * 49], unripe=0.5)
+    assert one.train() == 50 + 20
+    one.watch.keep_best()
+    assert one.net.weight.item() == 70.0
 
 
 def test_a_loss_that_is_no_number_is_never_the_best():

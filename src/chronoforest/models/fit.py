@@ -30,6 +30,10 @@ DENOISER_LOOP = {"warmup": 1000, "weight_decay": 1e-4, "clip": 1.0}
 DISTANCE_LOOP = {"final_share": 0.02}
 """How a model's training differs from `LoopParams`, whatever the preset."""
 
+UNRIPE_DISTANCE = 0.5
+"""Share of its steps before which a distance is not compared with later ones. One that has hardly learned
+states straight distances; within a recording these look right, and one-way streets it does not know yet."""
+
 NUM_SAMPLED = 512  # segments each way, for the denoiser's figures
 NUM_HELD_OUT = 8192  # steps, for the tracker's
 NUM_SAMPLED_LOOKED, NUM_STEPS_LOOKED = 96, 8  # segments each way and denoising steps, while a denoiser trains
@@ -72,6 +76,7 @@ def fit_distance_model(recordings: Recordings, params: ModelParams, run: Trainin
         lambda: _stated_error(learner.value_average, some, run.device),
         loop.num_steps,
         loop.patience,
+        UNRIPE_DISTANCE,
     )
     run.train("distance", learner, draw_loss, loop, settings, recordings, watch)
     net = learner.value_average.cpu()

@@ -29,7 +29,7 @@ class ModelParams:
     """Everything that is learned for one preset, which also says what world it is.
 
     patience: training of distance and denoiser ends early once what they get wrong on held-out recordings is
-    no better for this share of the steps; 0 for never.
+    no better for this share of the steps, a distance not in the first half of them; 0 for never.
     """
 
     window: WindowParams = field(default_factory=WindowParams)

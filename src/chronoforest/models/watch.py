@@ -22,13 +22,19 @@ Look = tuple[int, float]
 
 class Watch:
     """A network and its error on recordings that were held out; patience: the share of all steps without a
-    look as good as the best after which training ends, 0 for never.
+    look as good as the best after which training ends, 0 for never; unripe: the share of all steps before
+    which no look counts.
 
     best: the tensors at the last look that was as good as the best; looks: (step, error) of every look.
     """
 
     def __init__(
-        self, network: nn.Module, held_out_error: Callable[[], float], num_steps: int, patience: float
+        self,
+        network: nn.Module,
+        held_out_error: Callable[[], float],
+        num_steps: int,
+        patience: float,
+        unripe: float = 0.0,
     ) -> None:
         self.network = network
         self.held_out_error = held_out_error
@@ -36,6 +42,7 @@ class Watch:
         self.every = max(1, num_steps // NUM_LOOKS)
         # A multiple of `every`, so that a resumed run gives up at the step at which it would have without.
         self.patience = self.every * math.ceil(patience * num_steps / self.every)
+        self.first = int(unripe * num_steps)
         self.best = {name: value.clone() for name, value in network.state_dict().items()}
         self.looks: list[Look] = []
 
@@ -45,17 +52,17 @@ class Watch:
             return
         error = self.held_out_error()
         self.looks.append((step, error if math.isfinite(error) else math.inf))
-        if kept_step(self.looks) == step:
+        if self._kept() == step:
             for name, value in self.network.state_dict().items():
                 self.best[name].copy_(value)
 
     def has_given_up(self, step: int) -> bool:
         """Whether patience is spent after so many steps."""
-        return 0 < self.patience <= step - kept_step(self.looks)
+        return 0 < self.patience <= step - max(self._kept(), self.first)
 
     def keep_best(self) -> None:
         """Give the network its best weights; where training never ends early, the last ones stay."""
-        if self.patience and kept_step(self.looks):
+        if self.patience and self._kept():
             self.network.load_state_dict(self.best)
 
     def resume(self, looks: Sequence[Sequence[float]]) -> None:
@@ -64,8 +71,11 @@ class Watch:
 
     def to_dict(self) -> Mapping[str, Any]:
         """What the card tells of it."""
-        kept = kept_step(self.looks) if self.patience else self.looks[-1][0]
+        kept = self._kept() if self.patience else self.looks[-1][0]
         return {"kept_step": kept, "patience": self.patience, "looks": self.looks}
+
+    def _kept(self) -> int:
+        return kept_step([look for look in self.looks if look[0] >= self.first])
 
 
 def kept_step(looks: Sequence[Look]) -> int:
