@@ -14,6 +14,7 @@ from chronoforest.presets.files import overlay
 from chronoforest.presets.named import Preset
 from chronoforest.presets.proposal import propose
 from chronoforest.presets.statistics import Statistics
+from chronoforest.search.junction import EXEC_SCALE
 
 
 def proposed(episodes):
@@ -36,6 +37,10 @@ def test_a_one_way_world_is_told_from_one_that_leads_back():
     assert directed["models.goals.current_share"] > 0
     assert reversible["world.is_reversible"]
     assert not reversible["world.is_one_way"]
+    window = directed["models.calibration.local_window"]
+    assert directed["planner.search.junction.continuity"] == pytest.approx(EXEC_SCALE * window, rel=1e-3)
+    stride = reversible["models.window.stride"]
+    assert reversible["planner.search.junction.continuity"] == pytest.approx(EXEC_SCALE * 4 * stride)
 
 
 def test_thin_recordings_count_as_one_way_to_be_safe():

@@ -5,6 +5,7 @@ from fakes import BLOCK, SPEED, STRIDE, EuclideanDistance, SquareDensity, Straig
 from chronoforest.errors import InvalidParameter
 from chronoforest.search.junction import (
     EXEC_SCALE,
+    LEAST_STEPS,
     NUM_TRIES,
     JunctionParams,
     Leaf,
@@ -12,6 +13,7 @@ from chronoforest.search.junction import (
     goes_with_traffic,
     has_no_jump,
     is_supported,
+    longest_hop,
     look_ahead,
 )
 from chronoforest.search.tree import Tree
@@ -221,6 +223,12 @@ def test_a_hop_longer_than_any_recording_is_a_jump():
     torn = steady.copy()
     torn[3:] += [0.2, 0.0]
     assert has_no_jump(np.stack([steady, torn]), 0.5 + 1e-9).tolist() == [True, False]
+
+
+def test_frames_a_step_apart_may_be_a_few_steps_apart():
+    """What a denoiser blurs is as much as a step; frames that are more steps apart move much farther."""
+    assert longest_hop(0.5, stride=1) == longest_hop(0.5, stride=LEAST_STEPS) == 2.0
+    assert longest_hop(0.5, stride=10) == 5.0
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from chronoforest.planning.shortening import resample, shorten, travel_time
 from chronoforest.planning.variants import PlannerParams
 from chronoforest.routing.certificates import width
 from chronoforest.routing.solver import AutoSolver, FixedOrder, order_from_names
-from chronoforest.search.junction import has_no_jump, is_supported
+from chronoforest.search.junction import has_no_jump, is_supported, longest_hop
 from chronoforest.types import (
     BoolArray,
     Certificate,
@@ -45,8 +45,8 @@ class Inputs:
 
     def is_sound(self, segments: FloatArray) -> BoolArray:
         """[n]: the segments [n, t, 2] stay in the data's support and never jump, as the forest's do."""
-        largest_hop = self.models.step_length * self.models.sampler.stride
-        return is_supported(segments, self.models.density) & has_no_jump(segments, largest_hop)
+        longest = longest_hop(self.models.step_length, self.models.sampler.stride)
+        return is_supported(segments, self.models.density) & has_no_jump(segments, longest)
 
 
 class LegSearch(ABC):

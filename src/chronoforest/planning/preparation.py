@@ -16,6 +16,7 @@ from chronoforest.roadmap.verify import Checker
 from chronoforest.roadmap.ways import Joiner, Roadmap, build_roadmap
 from chronoforest.routing.solver import AutoSolver, FixedOrder, order_from_names
 from chronoforest.search.expand import SearchModels
+from chronoforest.search.junction import longest_hop
 from chronoforest.search.tree import Forest, plant
 from chronoforest.types import (
     Distance,
@@ -116,7 +117,7 @@ def prepare(
             distance=RoadmapDistance(roadmap, ground) if variant.sums_hops else models.distance,
             density=models.density,
             calibration=models.calibration,
-            largest_hop=models.step_length * models.sampler.stride,
+            largest_hop=longest_hop(models.step_length, models.sampler.stride),
             step_length=models.step_length,
         )
     )

@@ -104,6 +104,14 @@ def _tracker_settings(found: Statistics) -> Iterator[tuple[str, Value, str]]:
     yield "models.tracker.largest_subgoal", 20 * found.step, "20 steps"
 
 
+def _continuity(found: Statistics) -> tuple[float, str]:
+    """Where one-way, what the distance states of neighbours varies with their headings, and a way back is so
+    long that a larger bound tells it as well."""
+    if found.is_one_way:
+        return EXEC_SCALE * found.far / 4, "one-way: as far as the distance is taken at its word"
+    return EXEC_SCALE * 4 * found.stride, "4 frames"
+
+
 def _search_settings(found: Statistics) -> Iterator[tuple[str, Value, str]]:
     step, room, span = found.step, found.room, found.span
     push = 1.35 * found.reach
@@ -128,7 +136,7 @@ def _search_settings(found: Statistics) -> Iterator[tuple[str, Value, str]]:
     yield "planner.search.junction.scales", (push, 0.0), "1.35 × what a segment covers, and unguided"
     yield "planner.search.junction.progress", EXEC_SCALE * 0.1 * span, "a tenth of a segment"
     yield "planner.search.junction.overlap", EXEC_SCALE * 0.1 * span, "a tenth of a segment"
-    yield "planner.search.junction.continuity", EXEC_SCALE * 4 * found.stride, "4 frames"
+    yield "planner.search.junction.continuity", *_continuity(found)
     yield "planner.search.junction.cluster_cut", 0.15 * span, "0.15 segments, in steps"
     yield "planner.search.junction.slip", 0.045 * room, "0.045 × the room"
     yield "planner.budget.certified_gap", 0.15 * span, "0.15 segments, in steps"

@@ -20,6 +20,10 @@ EXEC_SCALE = 0.2
 NUM_TRIES = 2
 """Batches that a leaf is sampled in before it counts as barren."""
 
+LEAST_STEPS = 4
+"""Steps whose length two neighbouring frames may at least be apart. Where they are fewer steps apart, what a
+denoiser blurs counts as much as what it moves, and of many single steps some are longer than hardly any."""
+
 
 @dataclass(frozen=True)
 class JunctionParams:
@@ -190,6 +194,11 @@ def is_supported(segments: FloatArray, density: Density, slip: float = 0.0) -> N
     """[n]: every generated frame lies where recordings went, or no farther outside than the boundary does."""
     margin = density.margin(segments)
     return np.asarray((margin[:, 1:] > np.minimum(margin[:, :1] - slip, 0.0)).all(axis=1))
+
+
+def longest_hop(step_length: float, stride: int) -> float:
+    """World units between two frames `stride` steps apart that hardly any recording exceeds."""
+    return step_length * max(stride, LEAST_STEPS)
 
 
 def has_no_jump(segments: FloatArray, largest_hop: float) -> NDArray[np.bool_]:
