@@ -192,8 +192,9 @@ def _settled(paths: Sequence[FloatArray], density: Density, params: AssemblyPara
     normal = np.stack([-tangent[:, 1], tangent[:, 0]], axis=1)
     offsets = np.arange(-params.tube_width, params.tube_width + 1e-9, params.tube_step)
     points, is_inner = np.concatenate(paths), np.concatenate([_is_inner(len(path)) for path in paths])
-    places = np.repeat(points[:, None], len(offsets), axis=1)
-    places[is_inner] += offsets[None, :, None] * normal[:, None]
+    sideways = np.zeros_like(points)
+    sideways[is_inner] = normal
+    places = _beside(points, sideways, offsets)
     room = density.margin(places)
     price = _price(room, params)
     is_banned = room <= 0
@@ -259,15 +260,23 @@ def _along_chords(
     Most chords fail in the middle, so a few places are looked at first.
     """
     share = np.linspace(0.0, 1.0, max(3, int(params.longest_cut / (1.6 * params.spacing))))
-    rows = np.arange(len(starts))
+    rows, moves = np.arange(len(starts)), ends - starts
     for some in (share[len(share) // 4 :: max(1, len(share) // 4)], share):
-        moves = (ends - starts)[rows, None]
-        places = starts[rows, None] + some[None, :, None] * moves
+        places = _beside(starts[rows], moves[rows], some)
         room = density.margin(places)
         is_open = room.min(axis=1) >= least[rows]
-        is_open &= (least[rows] == -np.inf) | density.follows(places, FAR * moves).all(axis=1)
+        if density.is_one_way:
+            is_bound = least[rows] > -np.inf
+            is_open &= ~is_bound | density.follows(places, FAR * moves[rows, None]).all(axis=1)
         rows, room = rows[is_open], room[is_open]
     return rows, room
+
+
+def _beside(points: FloatArray, moves: FloatArray, shares: FloatArray) -> FloatArray:
+    """[n, s, d]: every point [n, d] moved by each share [s] of its move [n, d]; in memory the first
+    coordinates come first, then the second ones, which makes what is asked about them several times quicker."""
+    places = points.T[..., None] + shares * moves.T[..., None]
+    return np.moveaxis(places, 0, -1)
 
 
 def _price(room: FloatArray, params: AssemblyParams) -> FloatArray:
