@@ -12,7 +12,8 @@ import numpy as np
 
 from chronoforest.planning.assembly import Bridge, make_plan
 from chronoforest.planning.result import PlanResult
-from chronoforest.planning.shortening import resample, shorten, travel_time
+from chronoforest.planning.shortening import resample, shorten
+from chronoforest.planning.timing import travel_time
 from chronoforest.planning.variants import PlannerParams
 from chronoforest.routing.certificates import width
 from chronoforest.routing.solver import AutoSolver, FixedOrder, order_from_names

@@ -66,8 +66,8 @@ class Prepared:
         told = self.models.distance.between(codes[:-1], codes[1:])
         found = [(ways.way(row, row + 1), steps) for row, steps in enumerate(told)]
         known = [(way.path, steps) for way, steps in found if way is not None]
-        paths = self.shortened([path for path, _ in known])
-        ratios = [self.clock(path) / steps for path, (_, steps) in zip(paths, known, strict=True)]
+        taken = self.clock(self.shortened([path for path, _ in known]))
+        ratios = [whole / steps for whole, (_, steps) in zip(taken, known, strict=True)]
         return float(np.median(ratios)) if ratios else 1.0
 
     def shortened(self, paths: Sequence[FloatArray]) -> list[FloatArray]:

@@ -72,12 +72,6 @@ class Shortening(Protocol):
         """[t, d] each, with points at most `params.spacing` apart."""
 
 
-def travel_time(path: FloatArray, distance: Distance, params: AssemblyParams) -> float:
-    """Steps along a path [t, 2]: the temporal distance summed over hops of `timing_hop` units."""
-    codes = distance.encode(resample(path, params.timing_hop))
-    return float(distance.between(codes[:-1], codes[1:]).sum())
-
-
 def shorten(path: FloatArray, density: Density, distance: Distance, params: AssemblyParams) -> FloatArray:
     """A shorter way with the same ends and room around it, by density and temporal distance alone."""
     return shorten_all([path], density, distance, params)[0]
@@ -167,16 +161,22 @@ def _cut(
 ) -> list[FloatArray]:
     points = np.concatenate(paths)
     rows, columns, least = _chords(paths, density.margin(points), params)
+    share = np.linspace(0.0, 1.0, max(3, int(params.longest_cut / (1.6 * params.spacing))))
     is_hop = columns == rows + 1
     keep = ~is_hop
     if density.is_one_way:
         tangent = np.concatenate([np.gradient(path, axis=0) for path in paths])
         keep[keep] = _is_onward(points, tangent, rows[keep], columns[keep])
+    # Most chords fail in the middle, and a few places are looked at sooner than anything else.
+    quarter = len(share) // 4
+    for some in (share[[2 * quarter]], share[quarter :: max(1, 2 * quarter)]):
+        places = points[rows[keep]], points[columns[keep]]
+        keep[keep] = _along_chords(*places, least[keep], density, some)[0]
     keep[keep] = _is_no_detour(points, rows[keep], columns[keep], distance)
     keep |= is_hop
     rows, columns, least = rows[keep], columns[keep], least[keep]
-    chords, room = _along_chords(points[rows], points[columns], least, density, params)
-    rows, columns = rows[chords], columns[chords]
+    is_open, room = _along_chords(points[rows], points[columns], least, density, share)
+    rows, columns, room = rows[is_open], columns[is_open], room[is_open]
     price = lengths(points[rows] - points[columns]) * _price(room, params).mean(axis=1)
     return [points[chain] for chain in cheapest_links([len(path) for path in paths], rows, columns, price)]
 
@@ -252,24 +252,17 @@ def _chords(
 
 
 def _along_chords(
-    starts: FloatArray, ends: FloatArray, least: FloatArray, density: Density, params: AssemblyParams
-) -> tuple[IntArray, FloatArray]:
-    """Rows of the straight chords that keep their least margin [c] all along and go with recorded motion,
-    those without a bound in any case; and the margin [rows, samples] along them.
-
-    Most chords fail in the middle, so a few places are looked at first.
-    """
-    share = np.linspace(0.0, 1.0, max(3, int(params.longest_cut / (1.6 * params.spacing))))
-    rows, moves = np.arange(len(starts)), ends - starts
-    for some in (share[len(share) // 4 :: max(1, len(share) // 4)], share):
-        places = _beside(starts[rows], moves[rows], some)
-        room = density.margin(places)
-        is_open = room.min(axis=1) >= least[rows]
-        if density.is_one_way:
-            is_bound = least[rows] > -np.inf
-            is_open &= ~is_bound | density.follows(places, FAR * moves[rows, None]).all(axis=1)
-        rows, room = rows[is_open], room[is_open]
-    return rows, room
+    starts: FloatArray, ends: FloatArray, least: FloatArray, density: Density, share: FloatArray
+) -> tuple[BoolArray, FloatArray]:
+    """Whether straight chords keep their least margin [c] at the given shares [s] of them and go with
+    recorded motion, those without a bound in any case; and the margin there, [c, s]."""
+    moves = ends - starts
+    places = _beside(starts, moves, share)
+    room = density.margin(places)
+    is_open = room.min(axis=1) >= least
+    if density.is_one_way:
+        is_open &= (least == -np.inf) | density.follows(places, FAR * moves[:, None]).all(axis=1)
+    return is_open, room
 
 
 def _beside(points: FloatArray, moves: FloatArray, shares: FloatArray) -> FloatArray:
