@@ -255,6 +255,8 @@ def cluster(spread: FloatArray, cluster_cut: float, is_one_way: bool) -> IntArra
     if len(spread) < 2:
         return np.ones(len(spread), dtype=np.int64)
     spread = (np.minimum if is_one_way else np.maximum)(spread, spread.T)
+    if spread.max() <= cluster_cut:
+        return np.ones(len(spread), dtype=np.int64)
     linked = linkage(squareform(spread, checks=False), "complete")
     labels: IntArray = fcluster(linked, cluster_cut, "distance")
     return labels
