@@ -43,7 +43,7 @@ def cheapest_chains(places: FloatArray, price: FloatArray, counts: Sequence[int]
     at, half = np.ascontiguousarray(places[rows].transpose(1, 3, 0, 2)), 0.5 * price[rows].transpose(1, 0, 2)
     total = np.zeros(at.shape[2:])
     came = np.zeros((len(at) - 1, *total.shape), dtype=np.int64)
-    begins = total.shape[1] * np.arange(total.size).reshape(total.shape)
+    begins = places.shape[1] * np.arange(total.size).reshape(total.shape)
     for row in range(len(came)):
         cost = _hops(at[row], at[row + 1])
         cost *= half[row + 1][..., None] + half[row][:, None]

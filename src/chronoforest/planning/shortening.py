@@ -266,8 +266,8 @@ def _along_chords(
 
 
 def _beside(points: FloatArray, moves: FloatArray, shares: FloatArray) -> FloatArray:
-    """[n, s, d]: every point [n, d] moved by each share [s] of its move [n, d]; in memory the first
-    coordinates come first, then the second ones, which makes what is asked about them several times quicker."""
+    """[n, s, d]: every point [n, d] moved by each share [s] of its move [n, d]. In memory one coordinate of
+    all comes after the other, which makes what is asked about them several times quicker."""
     places = points.T[..., None] + shares * moves.T[..., None]
     return np.moveaxis(places, 0, -1)
 

@@ -202,6 +202,8 @@ def goes_with_traffic(
     segments: FloatArray, is_incoming: BoolArray | bool, density: Density
 ) -> NDArray[np.bool_]:
     """[n]: every hop goes in a direction in which recordings moved there; is_incoming: of each or of all."""
+    if not density.is_one_way:
+        return np.ones(len(segments), dtype=np.bool_)
     moves = np.diff(segments, axis=1)
     middles = segments[:, :-1] + 0.5 * moves
     is_back = np.reshape(is_incoming, (-1, 1, 1))
