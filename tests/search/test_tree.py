@@ -176,3 +176,11 @@ def test_nodes_of_a_forest_are_counted_without_roots_and_each_tree_once():
     tree = forest.outgoing[1]
     tree.append(lookaheads(tree, 0, tree.state[0] + [1.0, 0.0]))
     assert forest.num_nodes == 1
+
+
+def test_reversible_worlds_plant_one_tree_per_anchor_and_directed_ones_two_per_waypoint():
+    problem = scattered_problem(2, 3)
+    reversible = plant(problem, 12, EuclideanDistance(), is_reversible=True)
+    directed = plant(problem, 12, EuclideanDistance(), is_reversible=False)
+    assert len(reversible.trees) == problem.num_anchors
+    assert len(directed.trees) == problem.num_anchors + problem.num_waypoints
