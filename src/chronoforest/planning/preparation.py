@@ -14,7 +14,7 @@ from chronoforest.roadmap.distance import RoadmapDistance
 from chronoforest.roadmap.hops import Ground
 from chronoforest.roadmap.verify import Checker
 from chronoforest.roadmap.ways import Joiner, Roadmap, build_roadmap
-from chronoforest.routing.solver import AutoSolver, FixedOrder, order_from_names
+from chronoforest.routing.solver import FixedOrder, solver_of
 from chronoforest.search.expand import SearchModels
 from chronoforest.search.tree import Forest, plant
 from chronoforest.types import (
@@ -88,10 +88,8 @@ class Prepared:
         self, problem: Problem, forest: Forest, order: Sequence[Sequence[str]] | None
     ) -> RouteSolver:
         """A given order, one that is fixed on the learned distance, or whatever is best in each round."""
-        solver = AutoSolver()
-        if order is not None:
-            return FixedOrder(order_from_names(order, problem))
-        if self.variant.fixes_order:
+        solver = solver_of(order, problem)
+        if order is None and self.variant.fixes_order:
             return FixedOrder(solver(steps_apart(self.learned, forest, problem), problem, None))
         return solver
 
