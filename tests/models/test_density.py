@@ -66,6 +66,13 @@ def test_any_leading_shape_is_kept():
     assert density.margin(np.zeros((0, 2))).shape == (0,)
 
 
+def test_the_answer_does_not_depend_on_how_points_lie_in_memory():
+    density = box_density()
+    points = np.random.default_rng(0).uniform(0, 8, (3, 4, 2))
+    turned = np.moveaxis(np.ascontiguousarray(np.moveaxis(points, -1, 0)), 0, -1)
+    np.testing.assert_array_equal(density.margin(turned), density.margin(points))
+
+
 def test_a_fitted_support_holds_the_data_and_not_much_more():
     density = fit_density(walks(), PARAMS, JUMP)
     assert (density.margin(walks()) > 0).mean() > 0.999

@@ -23,7 +23,6 @@ from chronoforest.planning.shortening import (
     resample,
     settle,
     shorten,
-    travel_time,
 )
 from chronoforest.search.tree import Representatives, plant
 from chronoforest.types import Leg, Meeting, Pair, Problem, path_length
@@ -264,11 +263,6 @@ def test_a_meeting_is_built_once_and_another_only_if_the_trees_reach_it_sooner(i
     assert (meeting.pair.reversed in walkways.bridges) == is_reversible
 
 
-def test_travel_time_of_a_straight_path_is_its_length_over_the_speed():
-    path = resample(np.array([[1.0, 1.0], [13.0, 6.0]]), 0.25)
-    assert travel_time(path, DISTANCE, PARAMS) == pytest.approx(13.0 / SPEED)
-
-
 def test_a_cut_against_the_direction_of_the_path_is_refused_where_ways_are_one_way():
     """A one-way loop of three sides: the way back along the fourth is shorter, free and forbidden."""
     corners = np.array([[2.0, 2.0], [14.0, 2.0], [14.0, 6.0], [2.0, 6.0]])
@@ -315,7 +309,7 @@ def test_a_bridge_that_turns_out_longer_is_forgotten(monkeypatch):
 def test_a_way_takes_its_length_at_the_pace_unless_it_surely_takes_longer():
     path = resample(np.array([[3.0, 3.0], [11.0, 3.0]]), 0.25)
     for pace, surely, steps in ((10.0, 0.9, 80.0), (12.0, 0.9, 96.0), (8.0, 0.9, 72.0)):
-        assert Clock(DISTANCE, pace, surely, PARAMS)(path) == pytest.approx(steps)
+        assert Clock(DISTANCE, pace, surely, PARAMS)([path]) == [pytest.approx(steps)]
 
 
 def test_adjoining_bridges_are_joined_into_one():

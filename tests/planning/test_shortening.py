@@ -6,7 +6,7 @@ from itertools import combinations, pairwise, product
 
 import numpy as np
 import pytest
-from fakes import BLOCK, SPEED, EuclideanDistance, SquareDensity
+from fakes import BLOCK, EuclideanDistance, SquareDensity
 
 from chronoforest.errors import InvalidParameter
 from chronoforest.planning.shortening import (
@@ -19,7 +19,6 @@ from chronoforest.planning.shortening import (
     settle,
     shorten,
     shorten_all,
-    travel_time,
 )
 
 PARAMS = AssemblyParams()
@@ -41,12 +40,6 @@ def test_resampling_puts_points_evenly_along_the_polyline():
 def test_a_path_shorter_than_the_spacing_keeps_just_its_ends():
     path = np.array([[0.0, 0.0], [0.1, 0.0], [0.2, 0.0]])
     np.testing.assert_allclose(resample(path, 5.0), path[[0, -1]])
-
-
-def test_travel_time_is_counted_over_hops_and_so_cuts_the_corners_between_them():
-    corner = np.array([[0.0, 0.0], [4.0, 0.0], [4.0, 4.0]])
-    assert travel_time(corner, DISTANCE, AssemblyParams(timing_hop=4.0)) == pytest.approx(8.0 / SPEED)
-    assert travel_time(corner, DISTANCE, AssemblyParams(timing_hop=8.0)) == pytest.approx(32**0.5 / SPEED)
 
 
 class Clock(EuclideanDistance):

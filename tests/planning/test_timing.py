@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from fakes import SPEED, EuclideanDistance
 
-from chronoforest.planning.shortening import AssemblyParams
-from chronoforest.planning.timing import step_times
+from chronoforest.planning.shortening import AssemblyParams, resample
+from chronoforest.planning.timing import step_times, travel_time, travel_times
 from chronoforest.types import Leg, Plan
 
 
@@ -37,3 +37,30 @@ def test_a_leg_takes_its_time_evenly():
     times = step_times(route((1, 1)), Slower(), AssemblyParams(timing_hop=1.0))
     np.testing.assert_allclose(np.diff(times)[:3], 1.0 / SPEED)
     np.testing.assert_allclose(np.diff(times)[3:], 2.0 / SPEED)
+
+
+def test_travel_time_is_counted_over_hops_and_so_cuts_the_corners_between_them():
+    corner = np.array([[0.0, 0.0], [4.0, 0.0], [4.0, 4.0]])
+    assert travel_time(corner, EuclideanDistance(), AssemblyParams(timing_hop=4.0)) == pytest.approx(
+        8.0 / SPEED
+    )
+    assert travel_time(corner, EuclideanDistance(), AssemblyParams(timing_hop=8.0)) == pytest.approx(
+        32**0.5 / SPEED
+    )
+
+
+def test_travel_time_of_a_straight_path_is_its_length_over_the_speed():
+    path = resample(np.array([[1.0, 1.0], [13.0, 6.0]]), 0.25)
+    assert travel_time(path, EuclideanDistance(), AssemblyParams()) == pytest.approx(13.0 / SPEED)
+
+
+def test_the_times_of_many_paths_are_those_of_each_alone():
+    """Paths that lie far apart: a hop from one to the next would be seen in a sum."""
+    paths = [np.array([[x, 0.0], [x, 3.0 + x]]) for x in (0.0, 40.0, 7.0)]
+    alone = [travel_time(path, EuclideanDistance(), AssemblyParams()) for path in paths]
+    assert travel_times(paths, EuclideanDistance(), AssemblyParams()) == pytest.approx(alone)
+    assert alone == pytest.approx([3.0 / SPEED, 43.0 / SPEED, 10.0 / SPEED])
+
+
+def test_no_paths_take_no_times():
+    assert travel_times([], EuclideanDistance(), AssemblyParams()) == []

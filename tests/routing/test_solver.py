@@ -17,6 +17,7 @@ from chronoforest.routing.solver import (
     order_from_names,
     solve_exact,
     solve_pyvrp,
+    solver_of,
 )
 from chronoforest.types import FloatArray, JointRoute, Problem
 
@@ -214,6 +215,16 @@ def test_unreachable_costs_still_give_a_route_with_the_fewest_unreachable_legs(m
     check_route(solver(cost, problem, None), problem)
     cost[0, 2], cost[2, 1] = 1000.0, 1000.0
     assert solver(cost, problem, None).named(problem) == [["S1", "W2", "W1", "G1"]]
+
+
+def test_a_given_order_stands_and_without_one_the_best_is_found() -> None:
+    problem, cost = instance(4, 1, 3, True)
+    best = solve_exact(cost, problem)
+    (given,) = (tuple(reversed(order[1:-1])) for order in best.named(problem))
+    assert solver_of(None, problem)(cost, problem, None) == best
+    assert solver_of([["S1", *given, "G1"]], problem)(cost, problem, None).named(problem) == [
+        ["S1", *given, "G1"]
+    ]
 
 
 def test_all_zero_costs_are_solved() -> None:

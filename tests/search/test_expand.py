@@ -343,3 +343,9 @@ if __name__ == "__main__":
     GOLDEN.mkdir(exist_ok=True)
     for flag in (True, False):
         stored_path(flag).write_text(json.dumps(as_stored(rounds(3, is_reversible=flag)[-1][0])) + "\n")
+
+
+@pytest.mark.parametrize("broken", [{"num_expand": 0}, {"meeting_radius": 0.0}, {"uncertainty_weight": -1.0}])
+def test_search_parameters_out_of_range_are_refused_with_the_value(broken):
+    with pytest.raises(InvalidParameter, match=str(next(iter(broken.values())))):
+        SearchParams(**broken)

@@ -165,6 +165,12 @@ def test_clusters_by_complete_linkage_are_no_wider_than_the_cut():
     assert (spread[is_together] <= PARAMS.cluster_cut + 1e-9).all()
 
 
+@pytest.mark.parametrize(("cut", "labels"), [(3.0, [1, 1, 1]), (2.9, [1, 1, 2])])
+def test_endpoints_no_farther_apart_than_the_cut_are_one_cluster(cut, labels):
+    spread = np.array([[0.0, 1.0, 3.0], [1.0, 0.0, 2.0], [3.0, 2.0, 0.0]])
+    assert cluster(spread, cut, is_one_way=False).tolist() == labels
+
+
 @pytest.mark.parametrize("count", [0, 1])
 def test_fewer_than_two_endpoints_need_no_clustering(count):
     assert cluster(np.zeros((count, count)), PARAMS.cluster_cut, is_one_way=False).tolist() == [1] * count
@@ -306,7 +312,7 @@ class Traffic(SquareDensity):
     """Recordings moved east below y = 3 and west above; remembers where it was asked."""
 
     def __init__(self):
-        super().__init__()
+        super().__init__(is_one_way=True)
         object.__setattr__(self, "asked", [])
 
     def follows(self, points, moves):

@@ -137,6 +137,22 @@ def test_an_incoming_tree_measures_toward_its_root():
 
 
 @pytest.mark.parametrize("is_reversible", [False, True])
+def test_planted_roots_have_the_codes_of_their_places_from_one_call(is_reversible):
+    class Counting(EuclideanDistance):
+        asked = 0
+
+        def encode(self, points):
+            self.asked += 1
+            return super().encode(points)
+
+    problem, distance = scattered_problem(2, 2), Counting()
+    forest = plant(problem, HORIZON, distance, is_reversible)
+    assert distance.asked == 1
+    for tree in forest.trees:
+        np.testing.assert_array_equal(tree.codes, distance.encode(problem.anchors[[tree.anchor]]))
+
+
+@pytest.mark.parametrize("is_reversible", [False, True])
 def test_partners_are_the_pairs_a_tree_can_close(is_reversible):
     problem = scattered_problem(2, 2)
     forest = plant(problem, HORIZON, EuclideanDistance(), is_reversible)
@@ -160,3 +176,11 @@ def test_nodes_of_a_forest_are_counted_without_roots_and_each_tree_once():
     tree = forest.outgoing[1]
     tree.append(lookaheads(tree, 0, tree.state[0] + [1.0, 0.0]))
     assert forest.num_nodes == 1
+
+
+def test_reversible_worlds_plant_one_tree_per_anchor_and_directed_ones_two_per_waypoint():
+    problem = scattered_problem(2, 3)
+    reversible = plant(problem, 12, EuclideanDistance(), is_reversible=True)
+    directed = plant(problem, 12, EuclideanDistance(), is_reversible=False)
+    assert len(reversible.trees) == problem.num_anchors
+    assert len(directed.trees) == problem.num_anchors + problem.num_waypoints

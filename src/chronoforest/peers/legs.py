@@ -12,10 +12,11 @@ import numpy as np
 
 from chronoforest.planning.assembly import Bridge, make_plan
 from chronoforest.planning.result import PlanResult
-from chronoforest.planning.shortening import resample, shorten, travel_time
+from chronoforest.planning.shortening import resample, shorten
+from chronoforest.planning.timing import travel_time
 from chronoforest.planning.variants import PlannerParams
 from chronoforest.routing.certificates import width
-from chronoforest.routing.solver import AutoSolver, FixedOrder, order_from_names
+from chronoforest.routing.solver import solver_of
 from chronoforest.search.junction import has_no_jump, is_supported, longest_hop
 from chronoforest.types import (
     BoolArray,
@@ -118,8 +119,7 @@ class LegByLeg:
         self.shortens = shortens
         self.rng = np.random.default_rng(seed)
         self.cost = method.costs(problem)
-        solve = AutoSolver() if order is None else FixedOrder(order_from_names(order, problem))
-        self.route = solve(self.cost, problem, None)
+        self.route = solver_of(order, problem)(self.cost, problem, None)
         places = problem.anchors
         self.searches = {leg: method.begin(places[leg.source], places[leg.target]) for leg in self.route.legs}
         self.rounds: list[RoundStats] = []

@@ -9,7 +9,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from chronoforest.planning.shortening import AssemblyParams, Shortening, resample, shorten_all, travel_time
+from chronoforest.planning.shortening import AssemblyParams, Shortening, resample, shorten_all
+from chronoforest.planning.timing import travel_times
 from chronoforest.search.tree import Forest
 from chronoforest.types import (
     Calibration,
@@ -86,10 +87,13 @@ class Clock:
     surely: float
     params: AssemblyParams
 
-    def __call__(self, path: FloatArray) -> float:
-        """Steps along a path [t, 2]."""
-        learned = travel_time(path, self.distance, self.params)
-        return max(self.pace * path_length(path), self.surely * learned)
+    def __call__(self, paths: Sequence[FloatArray]) -> list[float]:
+        """Steps along each path [t, 2]."""
+        learned = travel_times(paths, self.distance, self.params)
+        return [
+            max(self.pace * path_length(path), self.surely * steps)
+            for path, steps in zip(paths, learned, strict=True)
+        ]
 
 
 class Walkways:
@@ -118,11 +122,10 @@ class Walkways:
         out no shorter than what is there."""
         worth = [meeting for meeting in meetings if self._is_worth_building(meeting)]
         bridges = build_bridges(forest, worth, self.density, self.distance, self.params, self.shortened)
-        return tuple(
-            replace(meeting, cost=self.clock(bridge.path))
-            for meeting, bridge in zip(worth, bridges, strict=True)
-            if self._is_kept(meeting.pair, bridge)
-        )
+        found = zip(worth, bridges, strict=True)
+        kept = [(meeting, bridge.path) for meeting, bridge in found if self._is_kept(meeting.pair, bridge)]
+        costs = self.clock([path for _, path in kept])
+        return tuple(replace(meeting, cost=cost) for (meeting, _), cost in zip(kept, costs, strict=True))
 
     def _is_worth_building(self, meeting: Meeting) -> bool:
         """Whether the trees reach it clearly sooner than what was tried; that it is tried is remembered."""

@@ -14,7 +14,7 @@ from chronoforest.roadmap.distance import RoadmapDistance
 from chronoforest.roadmap.hops import Ground
 from chronoforest.roadmap.verify import Checker
 from chronoforest.roadmap.ways import Joiner, Roadmap, build_roadmap
-from chronoforest.routing.solver import AutoSolver, FixedOrder, order_from_names
+from chronoforest.routing.solver import FixedOrder, solver_of
 from chronoforest.search.expand import SearchModels
 from chronoforest.search.junction import longest_hop
 from chronoforest.search.tree import Forest, plant
@@ -67,8 +67,8 @@ class Prepared:
         told = self.models.distance.between(codes[:-1], codes[1:])
         found = [(ways.way(row, row + 1), steps) for row, steps in enumerate(told)]
         known = [(way.path, steps) for way, steps in found if way is not None]
-        paths = self.shortened([path for path, _ in known])
-        ratios = [self.clock(path) / steps for path, (_, steps) in zip(paths, known, strict=True)]
+        taken = self.clock(self.shortened([path for path, _ in known]))
+        ratios = [whole / steps for whole, (_, steps) in zip(taken, known, strict=True)]
         return float(np.median(ratios)) if ratios else 1.0
 
     def shortened(self, paths: Sequence[FloatArray]) -> list[FloatArray]:
@@ -89,10 +89,8 @@ class Prepared:
         self, problem: Problem, forest: Forest, order: Sequence[Sequence[str]] | None
     ) -> RouteSolver:
         """A given order, one that is fixed on the learned distance, or whatever is best in each round."""
-        solver = AutoSolver()
-        if order is not None:
-            return FixedOrder(order_from_names(order, problem))
-        if self.variant.fixes_order:
+        solver = solver_of(order, problem)
+        if order is None and self.variant.fixes_order:
             return FixedOrder(solver(steps_apart(self.learned, forest, problem), problem, None))
         return solver
 

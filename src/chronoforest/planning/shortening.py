@@ -72,12 +72,6 @@ class Shortening(Protocol):
         """[t, d] each, with points at most `params.spacing` apart."""
 
 
-def travel_time(path: FloatArray, distance: Distance, params: AssemblyParams) -> float:
-    """Steps along a path [t, 2]: the temporal distance summed over hops of `timing_hop` units."""
-    codes = distance.encode(resample(path, params.timing_hop))
-    return float(distance.between(codes[:-1], codes[1:]).sum())
-
-
 def shorten(path: FloatArray, density: Density, distance: Distance, params: AssemblyParams) -> FloatArray:
     """A shorter way with the same ends and room around it, by density and temporal distance alone."""
     return shorten_all([path], density, distance, params)[0]
@@ -167,16 +161,22 @@ def _cut(
 ) -> list[FloatArray]:
     points = np.concatenate(paths)
     rows, columns, least = _chords(paths, density.margin(points), params)
+    share = np.linspace(0.0, 1.0, max(3, int(params.longest_cut / (1.6 * params.spacing))))
     is_hop = columns == rows + 1
     keep = ~is_hop
     if density.is_one_way:
         tangent = np.concatenate([np.gradient(path, axis=0) for path in paths])
         keep[keep] = _is_onward(points, tangent, rows[keep], columns[keep])
+    # Most chords fail in the middle, and a few places are looked at sooner than anything else.
+    quarter = len(share) // 4
+    for some in (share[[2 * quarter]], share[quarter :: max(1, 2 * quarter)]):
+        places = points[rows[keep]], points[columns[keep]]
+        keep[keep] = _along_chords(*places, least[keep], density, some)[0]
     keep[keep] = _is_no_detour(points, rows[keep], columns[keep], distance)
     keep |= is_hop
     rows, columns, least = rows[keep], columns[keep], least[keep]
-    chords, room = _along_chords(points[rows], points[columns], least, density, params)
-    rows, columns = rows[chords], columns[chords]
+    is_open, room = _along_chords(points[rows], points[columns], least, density, share)
+    rows, columns, room = rows[is_open], columns[is_open], room[is_open]
     price = lengths(points[rows] - points[columns]) * _price(room, params).mean(axis=1)
     return [points[chain] for chain in cheapest_links([len(path) for path in paths], rows, columns, price)]
 
@@ -192,8 +192,9 @@ def _settled(paths: Sequence[FloatArray], density: Density, params: AssemblyPara
     normal = np.stack([-tangent[:, 1], tangent[:, 0]], axis=1)
     offsets = np.arange(-params.tube_width, params.tube_width + 1e-9, params.tube_step)
     points, is_inner = np.concatenate(paths), np.concatenate([_is_inner(len(path)) for path in paths])
-    places = np.repeat(points[:, None], len(offsets), axis=1)
-    places[is_inner] += offsets[None, :, None] * normal[:, None]
+    sideways = np.zeros_like(points)
+    sideways[is_inner] = normal
+    places = _beside(points, sideways, offsets)
     room = density.margin(places)
     price = _price(room, params)
     is_banned = room <= 0
@@ -251,23 +252,24 @@ def _chords(
 
 
 def _along_chords(
-    starts: FloatArray, ends: FloatArray, least: FloatArray, density: Density, params: AssemblyParams
-) -> tuple[IntArray, FloatArray]:
-    """Rows of the straight chords that keep their least margin [c] all along and go with recorded motion,
-    those without a bound in any case; and the margin [rows, samples] along them.
+    starts: FloatArray, ends: FloatArray, least: FloatArray, density: Density, share: FloatArray
+) -> tuple[BoolArray, FloatArray]:
+    """Whether straight chords keep their least margin [c] at the given shares [s] of them and go with
+    recorded motion, those without a bound in any case; and the margin there, [c, s]."""
+    moves = ends - starts
+    places = _beside(starts, moves, share)
+    room = density.margin(places)
+    is_open = room.min(axis=1) >= least
+    if density.is_one_way:
+        is_open &= (least == -np.inf) | density.follows(places, FAR * moves[:, None]).all(axis=1)
+    return is_open, room
 
-    Most chords fail in the middle, so a few places are looked at first.
-    """
-    share = np.linspace(0.0, 1.0, max(3, int(params.longest_cut / (1.6 * params.spacing))))
-    rows = np.arange(len(starts))
-    for some in (share[len(share) // 4 :: max(1, len(share) // 4)], share):
-        moves = (ends - starts)[rows, None]
-        places = starts[rows, None] + some[None, :, None] * moves
-        room = density.margin(places)
-        is_open = room.min(axis=1) >= least[rows]
-        is_open &= (least[rows] == -np.inf) | density.follows(places, FAR * moves).all(axis=1)
-        rows, room = rows[is_open], room[is_open]
-    return rows, room
+
+def _beside(points: FloatArray, moves: FloatArray, shares: FloatArray) -> FloatArray:
+    """[n, s, d]: every point [n, d] moved by each share [s] of its move [n, d]. In memory one coordinate of
+    all comes after the other, which makes what is asked about them several times quicker."""
+    places = points.T[..., None] + shares * moves.T[..., None]
+    return np.moveaxis(places, 0, -1)
 
 
 def _price(room: FloatArray, params: AssemblyParams) -> FloatArray:

@@ -93,6 +93,11 @@ def order_from_names(names: Sequence[Sequence[str]], problem: Problem) -> JointR
     return route
 
 
+def solver_of(order: Sequence[Sequence[str]] | None, problem: Problem) -> RouteSolver:
+    """A given order, by its names, or whatever is best."""
+    return AutoSolver() if order is None else FixedOrder(order_from_names(order, problem))
+
+
 def check_route(route: JointRoute, problem: Problem) -> None:
     """InvalidProblem unless every agent goes from its start to its goal and each waypoint is visited once."""
     ends = [(order[0], order[-1]) if order else () for order in route.orders]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -31,23 +33,20 @@ def tabulate(cost: FloatArray, problem: Problem, num_best: int) -> Tables:
     done[0, 0, 0] = 0.0
     for agent in range(num_agents):
         out, between, home, idle = _agent_costs(cost, problem, agent)
-        for subsets in _subsets_by_size(num_waypoints):
-            _visit_one_more(reach[agent], done[agent], subsets, out, between)
+        for visits in _visits_by_size(num_waypoints):
+            _visit_one_more(reach[agent], done[agent], visits, out, between)
         arrived = reach[agent] + home[:, None]
         done[agent + 1] = _best_of([done[agent] + idle, *np.moveaxis(arrived, 1, 0)], num_best)
     return Tables(done, reach)
 
 
 def _visit_one_more(
-    reach: FloatArray, done: FloatArray, subsets: IntArray, out: FloatArray, between: FloatArray
+    reach: FloatArray, done: FloatArray, visits: _Visits, out: FloatArray, between: FloatArray
 ) -> None:
-    """Fill reach[subsets] from the subsets that lack the waypoint stood at."""
-    for last in range(len(out)):
-        with_last = subsets[subsets >> last & 1 == 1]
-        without = with_last ^ (1 << last)
-        come = reach[without] + between[:, last, None]
-        leave = done[without] + out[last]
-        reach[with_last, last] = _best_of([leave, *np.moveaxis(come, 1, 0)], reach.shape[-1])
+    """Fill reach at subsets of one size from those that lack the waypoint stood at."""
+    come = reach[visits.without] + between.T[visits.last][..., None]
+    leave = done[visits.without] + out[visits.last, None]
+    reach[visits.subset, visits.last] = _best_of([leave, *np.moveaxis(come, 1, 0)], reach.shape[-1])
 
 
 def _best_of(candidates: Sequence[FloatArray], num_best: int) -> FloatArray:
@@ -55,10 +54,21 @@ def _best_of(candidates: Sequence[FloatArray], num_best: int) -> FloatArray:
     return np.sort(np.concatenate(candidates, axis=1))[:, :num_best]
 
 
-def _subsets_by_size(num_waypoints: int) -> list[IntArray]:
-    subsets = np.arange(1 << num_waypoints)
-    sizes = np.array([subset.bit_count() for subset in subsets.tolist()])
-    return [subsets[sizes == size] for size in range(1, num_waypoints + 1)]
+class _Visits(NamedTuple):
+    """Every subset [n] of some size with each of its waypoints as the last one [n], and without that."""
+
+    subset: IntArray
+    last: IntArray
+    without: IntArray
+
+
+@cache
+def _visits_by_size(num_waypoints: int) -> tuple[_Visits, ...]:
+    """Small subsets first; at most twelve waypoints are tabulated, so few are kept."""
+    subset, last = np.nonzero(np.arange(1 << num_waypoints)[:, None] >> np.arange(num_waypoints) & 1)
+    sizes = np.array([row.bit_count() for row in subset.tolist()])
+    every = _Visits(subset, last, subset ^ (1 << last))
+    return tuple(_Visits(*(part[sizes == size] for part in every)) for size in range(1, num_waypoints + 1))
 
 
 def _agent_costs(

@@ -178,7 +178,10 @@ def _choose(
     chosen: dict[int, tuple[Tree, dict[int, list[Tree]]]] = {}
     trees = {id(move.tree): move.tree for move in moves if len(move.tree.representatives)}
     rows = {key: _all_held(tree) for key, tree in trees.items()}
-    dispersion = {key: uncertainty(tree) for key, tree in trees.items()}
+    # A single leaf is the best one whatever it looks like.
+    dispersion = {
+        key: uncertainty(tree) if len(tree.open_leaves()) > 1 else np.zeros(1) for key, tree in trees.items()
+    }
     moves = [move for move in moves if id(move.tree) in trees]
     found = bridge_costs([(rows[id(move.tree)], move.partner) for move in moves], calibration)
     for move, candidates in zip(moves, found, strict=True):

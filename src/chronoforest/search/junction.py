@@ -211,6 +211,8 @@ def goes_with_traffic(
     segments: FloatArray, is_incoming: BoolArray | bool, density: Density
 ) -> NDArray[np.bool_]:
     """[n]: every hop goes in a direction in which recordings moved there; is_incoming: of each or of all."""
+    if not density.is_one_way:
+        return np.ones(len(segments), dtype=np.bool_)
     moves = np.diff(segments, axis=1)
     middles = segments[:, :-1] + 0.5 * moves
     is_back = np.reshape(is_incoming, (-1, 1, 1))
@@ -264,6 +266,8 @@ def cluster(spread: FloatArray, cluster_cut: float, is_one_way: bool) -> IntArra
     if len(spread) < 2:
         return np.ones(len(spread), dtype=np.int64)
     spread = (np.minimum if is_one_way else np.maximum)(spread, spread.T)
+    if spread.max() <= cluster_cut:
+        return np.ones(len(spread), dtype=np.int64)
     linked = linkage(squareform(spread, checks=False), "complete")
     labels: IntArray = fcluster(linked, cluster_cut, "distance")
     return labels

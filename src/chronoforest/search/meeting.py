@@ -87,6 +87,8 @@ def _swapped(
     is_back: NDArray[np.bool_], first: NDArray[Any], second: NDArray[Any]
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Both, the other way round where that is the direction of travel."""
+    if not is_back.any():
+        return first, second
     return np.where(is_back, second, first), np.where(is_back, first, second)
 
 

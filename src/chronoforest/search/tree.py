@@ -58,8 +58,15 @@ class Tree:
     """
 
     def __init__(
-        self, anchor: int, root: FloatArray, horizon: int, distance: Distance, is_incoming: bool = False
+        self,
+        anchor: int,
+        root: FloatArray,
+        horizon: int,
+        distance: Distance,
+        is_incoming: bool = False,
+        code: NDArray[Any] | None = None,
     ) -> None:
+        """code: of the root [F], if it is at hand."""
         self.anchor = anchor
         self.is_incoming = is_incoming
         self.horizon = horizon
@@ -67,7 +74,7 @@ class Tree:
         self.parent: IntArray = np.array([-1])
         self.state: FloatArray = root[None].astype(np.float64)
         self.cost: FloatArray = np.zeros(1)
-        self.codes: NDArray[Any] = distance.encode(self.state)
+        self.codes: NDArray[Any] = distance.encode(self.state) if code is None else code[None]
         self.frame_state: FloatArray = self.state
         self.frame_cost: FloatArray = self.cost
         self.frame_codes: NDArray[Any] = self.codes
@@ -192,16 +199,16 @@ class Forest:
 
 def plant(problem: Problem, horizon: int, distance: Distance, is_reversible: bool) -> Forest:
     """A root at every anchor; in a directed world a start only leaves and a goal only arrives."""
-    anchors = range(problem.num_anchors)
+    anchors, codes = range(problem.num_anchors), distance.encode(problem.anchors)
     outgoing = {
-        a: Tree(a, problem.anchors[a], horizon, distance)
+        a: Tree(a, problem.anchors[a], horizon, distance, code=codes[a])
         for a in anchors
         if is_reversible or not problem.is_goal(a)
     }
     if is_reversible:
         return Forest(outgoing, outgoing)
     incoming = {
-        a: Tree(a, problem.anchors[a], horizon, distance, is_incoming=True)
+        a: Tree(a, problem.anchors[a], horizon, distance, is_incoming=True, code=codes[a])
         for a in anchors
         if not problem.is_start(a)
     }

@@ -77,16 +77,23 @@ function placeAt(points, sums, length) {
   return [0, 1].map((axis) => points[2 * row - 2 + axis] + share * (points[2 * row + axis] - points[2 * row - 2 + axis]));
 }
 
-export function drawArrow(context, px, place, angle, colour) {
+function drawArrow(context, px, place, angle, colour) {
+  drawPointed(context, px, place, angle, ARROW, [[scene().halo, 2.5]], colour);
+}
+
+/** A shape in pixels that points along x, turned by an angle; rims: [colour, width] each, the outer first. */
+export function drawPointed(context, px, place, angle, shape, rims, colour) {
   context.save();
   context.translate(...place);
   context.rotate(angle);
   context.scale(px(1), px(1));
-  context.strokeStyle = scene().halo;
-  context.lineWidth = 2.5;
-  context.stroke(ARROW);
+  for (const [rim, width] of rims) {
+    context.strokeStyle = rim;
+    context.lineWidth = width;
+    context.stroke(shape);
+  }
   context.fillStyle = colour;
-  context.fill(ARROW);
+  context.fill(shape);
   context.restore();
 }
 

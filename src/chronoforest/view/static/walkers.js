@@ -1,7 +1,7 @@
 // Draws who walks: an ant with its legs where its body is known, an arrow that shows the heading otherwise.
 
 import { agentColour, scene } from "./palette.js";
-import { trace } from "./routes.js";
+import { drawPointed, trace } from "./routes.js";
 
 const VEHICLE = new Path2D("M13 0L-9 8L-5 0L-9 -8Z");
 const TRAIL_WIDTH = 2;
@@ -24,19 +24,8 @@ function drawTrail(context, px, trail) {
 }
 
 function drawVehicle(context, px, { agent, place, heading }) {
-  context.save();
-  context.translate(...place);
-  context.rotate(heading);
-  context.scale(px(1), px(1));
-  context.strokeStyle = scene().halo;
-  context.lineWidth = 5;
-  context.stroke(VEHICLE);
-  context.strokeStyle = scene().ink;
-  context.lineWidth = 2;
-  context.stroke(VEHICLE);
-  context.fillStyle = agentColour(agent);
-  context.fill(VEHICLE);
-  context.restore();
+  const rims = [[scene().halo, 5], [scene().ink, 2]];
+  drawPointed(context, px, place, heading, VEHICLE, rims, agentColour(agent));
 }
 
 /** Capsules from above, legs first; ends are relative to the body. */
