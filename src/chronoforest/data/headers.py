@@ -1,14 +1,12 @@
-"""Files without a header: noticed, and refused with the names that their values suggest."""
+"""Files without a header: named by what their values can only be, or refused with what they suggest."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
-from typing import NoReturn
 
 import numpy as np
 
@@ -53,6 +51,11 @@ class Sample:
         return len(set(self.texts)) <= max(1, len(self.texts) // 3)
 
     @property
+    def rises(self) -> bool:
+        """Whether every cell is a larger number than the one before."""
+        return self.are_numbers and len(self.numbers) > 1 and bool((np.diff(self.numbers) > 0).all())
+
+    @property
     def is_flag(self) -> bool:
         """Whether cells are a mere yes or no."""
         return set(self.texts) <= {"0", "1"}
@@ -64,16 +67,21 @@ def holds_values(cell: str) -> bool:
     return np.isfinite(_number(cell)) or cell.startswith("[[") or DATE.fullmatch(cell) is not None
 
 
-def refuse_no_header(path: Path, rows: Sequence[Sequence[str]]) -> NoReturn:
-    """Refuse a file whose first row names nothing, with what would name its columns."""
-    width = len(rows[0])
-    sample = [row for row in rows[:MANY_ROWS] if len(row) == width]
+def names_without_header(path: Path, rows: Sequence[Sequence[str]], width: int) -> list[str]:
+    """Names for the columns of a file whose first row names nothing; refused, with what would name them,
+    where their values do not tell.
+
+    width: cells of a row that count.
+    """
+    sample = [row[:width] for row in rows[:MANY_ROWS] if len(row) >= width]
     columns = [Sample.of([cell.strip() for cell in cells]) for cells in zip(*sample, strict=True)]
     names = guessed_names(columns)
+    if names and not _is_either(columns, names):
+        return names
     got = ", ".join(map(repr, rows[0]))
     if names:
-        doubt = " (both orders of lon and lat would fit)" if _is_either(columns, names) else ""
-        advice = f"if these are {', '.join(names)}, add --header {','.join(names)}{doubt}"
+        doubt = "both orders of lon and lat would fit"
+        advice = f"if these are {', '.join(names)}, add --header {','.join(names)} ({doubt})"
     else:
         advice = f"name its {width} columns in their order, such as --header id,time,lon,lat"
     shown = got if len(got) <= 80 else f"{got[:79]}…"
@@ -85,7 +93,7 @@ def guessed_names(columns: Sequence[Sample]) -> list[str]:
     places = _places(columns)
     if not places:
         return []
-    names = {**_times(columns), **places}
+    names = {**(_times(columns) or _order(columns, places)), **places}
     free = ((k, column) for k, column in enumerate(columns) if k not in names)
     ids = [k for k, column in free if column.repeats and (k == 0 or not column.is_flag)]
     names |= dict.fromkeys(ids[:1], "id")
@@ -98,10 +106,11 @@ def _places(columns: Sequence[Sample]) -> dict[int, str]:
     for k, column in enumerate(columns):
         if lists_places(np.array(column.texts, dtype=object)):
             return {k: "places"}
-    for k, (first, second) in enumerate(pairwise(columns)):
-        if not {k, k + 1} & taken.keys() and first.are_places and second.are_places:
-            return dict(zip((k, k + 1), _axes(first, second), strict=True))
-    return {}
+    free = {k: column for k, column in enumerate(columns) if k not in taken and column.are_places}
+    pairs = [(k, k + 1) for k in free if k + 1 in free]
+    # A time in seconds lies beside the coordinates and looks like one, but for rising all the way.
+    best = min(pairs, key=lambda pair: sum(free[k].rises for k in pair), default=None)
+    return dict(zip(best, _axes(*(free[k] for k in best)), strict=True)) if best is not None else {}
 
 
 def _times(columns: Sequence[Sample]) -> dict[int, str]:
@@ -112,6 +121,14 @@ def _times(columns: Sequence[Sample]) -> dict[int, str]:
     hours = [k for k, column in enumerate(columns) if _all_match(column, HOURS)]
     dates = [k for k, column in enumerate(columns) if _all_match(column, DATE)]
     return {**dict.fromkeys(hours[:1], "time"), **dict.fromkeys(dates[:1], "date")}
+
+
+def _order(columns: Sequence[Sample], taken: Collection[int]) -> dict[int, str]:
+    """The column that rises from row to row: a time in seconds, or a mere count of the rows."""
+    for k, column in enumerate(columns):
+        if k not in taken and column.rises:
+            return {k: "seq" if (np.diff(column.numbers) == 1.0).all() else "time"}
+    return {}
 
 
 def _all_match(column: Sample, pattern: re.Pattern[str]) -> bool:
