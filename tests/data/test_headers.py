@@ -23,10 +23,11 @@ def write(path, line):
         (lambda k, x, y: f"7;01/02/2008;5:36:{k:02d};{x};{y}".replace(".", ","), "id,date,time,lon,lat"),
         (lambda k, x, y: f"{k},{1000 * x:.2f},{1000 * y:.2f}", "seq,x,y"),
         (lambda k, x, y: f"{1000 * x:.2f} {1000 * y:.2f} {40.5 * k} ", "x,y,time"),
+        (lambda k, x, y: f"{10.0 * (k // 3)}\t{k % 3}.0\t{100 * x:.2f}\t{100 * y:.2f}", "frame,id,x,y"),
         (lambda k, x, y: f"{40.5 * k} {1000 * y:.2f} {-1000 * x:.2f}", "time,x,y"),
         (lambda k, x, y: f"4|2014-02-01 00:00:{k:02d}.7+01|POINT({x} {y})", "id,time,places"),
     ],
-    ids=["T-Drive", "cabspotting", "decimal commas", "counted", "Berlin", "time first", "well-known text"],
+    ids=["T-Drive", "cabs", "decimal commas", "counted", "Berlin", "pedestrians", "time first", "text"],
 )  # fmt: skip
 def test_columns_get_the_names_that_their_values_suggest(tmp_path, line, names):
     table = read_table(write(tmp_path / "a.txt", line))
@@ -36,7 +37,7 @@ def test_columns_get_the_names_that_their_values_suggest(tmp_path, line, names):
         pair for pair in (("lon", "lat"), ("longitude", "latitude"), ("x", "y")) if table.has(pair[0])
     )
     found = sorted(abs(table.numbers(name)[3]) for name in (east, north))
-    scale = 1000 if east == "x" else 1
+    scale = 1 if east != "x" else 100 if "frame" in names else 1000
     assert found == pytest.approx(sorted(scale * value for value in PLACES[3]), abs=0.01)
     if scale == 1:
         assert table.numbers(east)[3] > table.numbers(north)[3]
@@ -45,6 +46,12 @@ def test_columns_get_the_names_that_their_values_suggest(tmp_path, line, names):
 def test_an_order_of_degrees_that_is_not_plain_is_told(tmp_path):
     path = write(tmp_path / "a.txt", lambda k, x, y: f"1,{1213084687 + k},{x - 125:.5f},{y:.5f}")
     with pytest.raises(BadDataset, match=r"add --header id,time,lon,lat \(both orders of lon and lat would"):
+        read_table(path)
+
+
+def test_without_any_order_of_the_rows_names_are_only_proposed(tmp_path):
+    path = write(tmp_path / "a.txt", lambda k, x, y: f"{k % 3},{1000 * x:.2f},{1000 * y:.2f}")
+    with pytest.raises(BadDataset, match=r"if these are id, x, y, add --header id,x,y$"):
         read_table(path)
 
 

@@ -56,6 +56,20 @@ class Sample:
         return self.are_numbers and len(self.numbers) > 1 and bool((np.diff(self.numbers) > 0).all())
 
     @property
+    def counts(self) -> bool:
+        """Whether cells are whole numbers of which each is as much larger than the one before, if at all."""
+        steps = np.unique(np.diff(np.unique(self.numbers)))
+        return len(steps) == 1 and steps[0] == np.rint(steps[0])
+
+    def rises_for_each(self, bodies: Sequence[str]) -> bool:
+        """Whether every cell is a larger number than the one before of the same body [n]."""
+        _, codes = np.unique(bodies, return_inverse=True)
+        order = np.argsort(codes, kind="stable")
+        is_same = np.diff(codes[order]) == 0
+        steps = np.diff(self.numbers[order])[is_same]
+        return self.are_numbers and len(steps) > 0 and bool((steps > 0).all())
+
+    @property
     def is_flag(self) -> bool:
         """Whether cells are a mere yes or no."""
         return set(self.texts) <= {"0", "1"}
@@ -76,12 +90,13 @@ def names_without_header(path: Path, rows: Sequence[Sequence[str]], width: int) 
     sample = [row[:width] for row in rows[:MANY_ROWS] if len(row) >= width]
     columns = [Sample.of([cell.strip() for cell in cells]) for cells in zip(*sample, strict=True)]
     names = guessed_names(columns)
-    if names and not _is_either(columns, names):
+    is_either = bool(names) and _is_either(columns, names)
+    if _is_timed(names) and not is_either:
         return names
     got = ", ".join(map(repr, rows[0]))
     if names:
-        doubt = "both orders of lon and lat would fit"
-        advice = f"if these are {', '.join(names)}, add --header {','.join(names)} ({doubt})"
+        doubt = " (both orders of lon and lat would fit)" if is_either else ""
+        advice = f"if these are {', '.join(names)}, add --header {','.join(names)}{doubt}"
     else:
         advice = f"name its {width} columns in their order, such as --header id,time,lon,lat"
     shown = got if len(got) <= 80 else f"{got[:79]}…"
@@ -93,10 +108,12 @@ def guessed_names(columns: Sequence[Sample]) -> list[str]:
     places = _places(columns)
     if not places:
         return []
-    names = {**(_times(columns) or _order(columns, places)), **places}
-    free = ((k, column) for k, column in enumerate(columns) if k not in names)
-    ids = [k for k, column in free if column.repeats and (k == 0 or not column.is_flag)]
-    names |= dict.fromkeys(ids[:1], "id")
+    names = {**_times(columns), **places}
+    free = [k for k in range(len(columns)) if k not in names]
+    ids = [k for k in free if columns[k].repeats and (k == 0 or not columns[k].is_flag)]
+    if not _is_timed(names.values()):
+        names |= _order(columns, free, ids)
+    names |= dict.fromkeys([k for k in ids if k not in names][:1], "id") if "id" not in names.values() else {}
     return [names.get(k, f"column{k + 1}") for k in range(len(columns))]
 
 
@@ -123,12 +140,22 @@ def _times(columns: Sequence[Sample]) -> dict[int, str]:
     return {**dict.fromkeys(hours[:1], "time"), **dict.fromkeys(dates[:1], "date")}
 
 
-def _order(columns: Sequence[Sample], taken: Collection[int]) -> dict[int, str]:
-    """The column that rises from row to row: a time in seconds, or a mere count of the rows."""
-    for k, column in enumerate(columns):
-        if k not in taken and column.rises:
-            return {k: "seq" if (np.diff(column.numbers) == 1.0).all() else "time"}
+def _order(columns: Sequence[Sample], free: Sequence[int], ids: Sequence[int]) -> dict[int, str]:
+    """The column that rises from row to row, or from row to row of each body that another one names: a count
+    of rows or pictures where its numbers are whole, else a time in seconds."""
+    for k in free:
+        if columns[k].rises:
+            return {k: "seq" if columns[k].counts else "time"}
+    pairs = ((k, body) for k in free for body in ids if body != k)
+    for k, body in pairs:
+        if columns[k].rises_for_each(columns[body].texts):
+            return {k: "frame" if columns[k].counts else "time", body: "id"}
     return {}
+
+
+def _is_timed(names: Collection[str]) -> bool:
+    """Whether columns of these names tell when or in which order rows were recorded."""
+    return bool({"time", "seq", "frame"} & set(names))
 
 
 def _all_match(column: Sample, pattern: re.Pattern[str]) -> bool:

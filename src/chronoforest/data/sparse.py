@@ -25,6 +25,9 @@ FINE = 0.15
 MOST_PARTS = 40
 """Rows for one."""
 
+NUM_TRIED = 300
+"""Recordings that show how many rows to make of one."""
+
 WANTED_MOVES = 40
 """Of a recording: what presets make segments of."""
 
@@ -92,7 +95,8 @@ def _parts_for_length(lengths: FloatArray) -> int:
 
 
 def _parts_for_ways(tracks: Tracks, period: float) -> int:
-    """So that lines between rows hardly cut corners any more."""
+    """So that lines between rows hardly cut corners any more, as some of the tracks show."""
+    tracks = tracks[:: -(-len(tracks) // NUM_TRIED)]
     for num_parts in range(1, MOST_PARTS):
         rows = [resampled(track, period / num_parts).values[:, :2] for track in tracks]
         spacing = Spacing.of(rows)
