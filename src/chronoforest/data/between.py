@@ -8,7 +8,7 @@ cost less than a long one across a block. Whether that is right is asked of rows
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,6 +43,14 @@ MOST_CELLS = 4_000_000
 """Of the table of ways from some places to all, which is made part by part."""
 
 
+Watch = Callable[[int, int, str], None]
+"""Is told how many of how many are done, and of what."""
+
+
+def unwatched(done: int, total: int, what: str) -> None:
+    """A watch that nobody looks at."""
+
+
 @dataclass(frozen=True)
 class Followed:
     """tracks: with the places between their rows; missed, missed_by_lines: units that held-out rows lie off
@@ -75,14 +83,15 @@ class Crowd:
         cost = np.linalg.norm(places[pairs[:, 0]] - places[pairs[:, 1]], axis=1) ** POWER
         return cls(places, node, csr_array((cost, pairs.T), shape=(len(places),) * 2))
 
-    def ways(self, sources: IntArray, targets: IntArray) -> list[FloatArray]:
+    def ways(self, sources: IntArray, targets: IntArray, watch: Watch = unwatched) -> list[FloatArray]:
         """[k, 2] the places between each source [h] and its target; none where the straight line is best."""
         line = np.linalg.norm(self.places[targets] - self.places[sources], axis=1)
         found: list[FloatArray] = [np.zeros((0, 2))] * len(sources)
         left = np.argsort(line, kind="stable")[np.sort(line) > 0]
         for limit in LIMITS:
-            unmet = []
-            for hops in _parts(left, max(1, MOST_CELLS // len(self.places))):
+            unmet: list[int] = []
+            for number, hops in enumerate(parts := _parts(left, max(1, MOST_CELLS // len(self.places)))):
+                watch(number, len(parts), "parts of the ways between rows")
                 before = self._before(sources[hops], limit * float(line[hops].max()) ** POWER)
                 for hop, row in zip(hops.tolist(), before, strict=True):
                     if row[targets[hop]] < 0:
@@ -99,7 +108,7 @@ class Crowd:
         return (table[row] for row in rows)
 
 
-def followed(tracks: Tracks, move: float) -> Followed | None:
+def followed(tracks: Tracks, move: float, watch: Watch = unwatched) -> Followed | None:
     """Tracks that lead over the places of others between their rows, or None where that is no better than
     straight lines; move: units from row to row."""
     rows = np.concatenate([track.values[:, :2] for track in tracks])
@@ -110,7 +119,7 @@ def followed(tracks: Tracks, move: float) -> Followed | None:
         return None
     crowd = Crowd.of(rows, move / GRAIN)
     firsts = np.flatnonzero(~is_last)
-    ways = crowd.ways(crowd.node[firsts], crowd.node[firsts + 1])
+    ways = crowd.ways(crowd.node[firsts], crowd.node[firsts + 1], watch)
     between = [_sensible(rows[row : row + 2], way) for row, way in zip(firsts, ways, strict=True)]
     ends = np.cumsum([len(track) - 1 for track in tracks])[:-1]
     parts = (between[first:last] for first, last in zip([0, *ends], [*ends, len(between)], strict=True))

@@ -17,6 +17,7 @@ from typing import Any, Literal
 import numpy as np
 
 from chronoforest.data import cleaning, paces
+from chronoforest.data.between import Watch, unwatched
 from chronoforest.data.cleaning import Finding, Tracks
 from chronoforest.data.columns import Columns
 from chronoforest.data.cutting import SHORTEST, cut, fitting_length, split_at_gaps, split_at_holes
@@ -88,11 +89,16 @@ class Imported:
     findings: tuple[Finding, ...]
 
 
-def import_files(sources: Sequence[str | Path], columns: Columns, params: ImportParams) -> Imported:
-    """Read, check, clean and cut recordings; what cannot be used raises BadDataset."""
+def import_files(
+    sources: Sequence[str | Path], columns: Columns, params: ImportParams, watch: Watch = unwatched
+) -> Imported:
+    """Read, check, clean and cut recordings; what cannot be used raises BadDataset.
+
+    watch: is told how far reading and what else takes long has come.
+    """
     if not sources:
         raise BadDataset("no files to import")
-    read = read_recordings(sources, columns, params.step)
+    read = read_recordings(sources, columns, params.step, watch)
     columns, findings = read.columns, list(read.findings)
     tracks = _through(REPAIRS, read.tracks, findings)
     tracks, constant, finding = cleaning.without_constants(tracks, columns.values)
@@ -109,7 +115,7 @@ def import_files(sources: Sequence[str | Path], columns: Columns, params: Import
     findings.append(finding)
     tracks = _through(_splits(params, paces.median_period(tracks)), tracks, findings)
     findings += [look(tracks) for look in (paces.differing, cleaning.axes, paces.standing)]
-    whole = joined(tracks, params.step, period, params.between, frame.unit)
+    whole = joined(tracks, params.step, period, params.between, frame.unit, watch)
     tracks = _evenly(whole, params.smoothing)
     windows, names, finding = cut(tracks, params.length or fitting_length(tracks))
     about = {

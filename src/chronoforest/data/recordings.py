@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from chronoforest.data.between import Watch, unwatched
 from chronoforest.data.cleaning import Finding, Track, Tracks, counted
 from chronoforest.data.columns import Columns
 from chronoforest.data.interleaving import interleaved
@@ -41,15 +42,18 @@ class _File:
     guessed: tuple[str, ...] = ()
 
 
-def read_recordings(sources: Sequence[str | Path], columns: Columns, step: float | None) -> Recordings:
+def read_recordings(
+    sources: Sequence[str | Path], columns: Columns, step: float | None, watch: Watch = unwatched
+) -> Recordings:
     """Recordings of files and of all files in folders and archives.
 
     step: seconds between rows where the files have no times. A file that was named itself must be sound; of
-    those in a folder some may be about something else.
+    those in a folder some may be about something else. watch: is told of every file.
     """
     files, refused = [], []
     with opened(sources) as found:
-        for source in found:
+        for number, source in enumerate(found):
+            watch(number, len(found), f"reading {source.name}")
             try:
                 files.append(_read(source, columns, step or 1.0))
             except BadDataset as error:

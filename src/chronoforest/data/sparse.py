@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from chronoforest.data import paces
-from chronoforest.data.between import Followed, followed
+from chronoforest.data.between import Followed, Watch, followed, unwatched
 from chronoforest.data.cleaning import Finding, Tracks, resampled
 from chronoforest.data.corners import Spacing
 from chronoforest.data.cutting import FEW_RECORDINGS, KEPT_SHARE, MUCH_LOST, SHORTEST
@@ -43,7 +43,14 @@ class Joined:
     told: str = ""
 
 
-def joined(tracks: Tracks, step: float | None, period: float, between: Between, unit: str) -> Joined:
+def joined(
+    tracks: Tracks,
+    step: float | None,
+    period: float,
+    between: Between,
+    unit: str,
+    watch: Watch = unwatched,
+) -> Joined:
     """Recordings with the ways between their rows, and how many rows to make of one.
 
     step: told, in which case it stays; period: what rows were to be apart; unit: of lengths.
@@ -51,7 +58,7 @@ def joined(tracks: Tracks, step: float | None, period: float, between: Between, 
     spacing = Spacing.of(track.values[:, :2] for track in tracks)
     is_sparse = len(tracks) >= FEW_RECORDINGS and period <= paces.median_period(tracks) * (1 + 1e-6)
     is_asked = is_sparse and spacing.is_coarse and between == "followed"
-    led = followed(tracks, spacing.move) if is_asked else None
+    led = followed(tracks, spacing.move, watch) if is_asked else None
     num_parts = 1
     if step is None and is_sparse:
         num_parts = _num_parts(tracks, period, led.tracks if led is not None else None)
