@@ -11,6 +11,7 @@ import secrets
 import shlex
 import struct
 import sys
+import tarfile
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -35,6 +36,7 @@ DAMAGE = (
     MemoryError,  # a header that claims more than there is
     struct.error,
     zipfile.BadZipFile,
+    tarfile.TarError,
     zlib.error,
     lzma.LZMAError,
     ChronoForestError,  # a value that its own type refuses

@@ -1,10 +1,13 @@
 """Bus trips in Chicago, recordings that nobody here made, where they lie beside the repository."""
 
+import csv
+import gzip
 import os
 from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.spatial import cKDTree
 
 from chronoforest.data.columns import Columns
 from chronoforest.data.imports import ImportParams, import_files
@@ -48,3 +51,34 @@ def test_nearly_all_places_can_reach_each_other(imported):
     reach = survey(imported.episodes, 47.0, is_reversible=False)
     assert reach.verdict == "good"
     assert 0.9 < reach.part_sizes[0] / len(reach.places) < 1.0
+
+
+@pytest.fixture(scope="module")
+def sparse(tmp_path_factory):
+    """The same trips with a row a minute, and what was found in them."""
+    path = tmp_path_factory.mktemp("sparse") / "minutes.csv"
+    last = {}
+    with gzip.open(TRIPS, "rt", newline="") as file, path.open("w", newline="") as out:
+        header, *rows = csv.reader(file)
+        csv.writer(out).writerow(header)
+        for row in rows:
+            trip, time = row[0], float(row[1])
+            if time - last.get(trip, -60.0) >= 60.0:
+                last[trip] = time
+                csv.writer(out).writerow(row)
+    return import_files([path], Columns(), ImportParams())
+
+
+def test_a_row_a_minute_is_led_along_the_streets_as_the_page_says(sparse):
+    (rows,) = (finding for finding in sparse.findings if finding.check == "rows")
+    page = (Path(__file__).parents[2] / "docs" / "gps.md").read_text()
+    shown = page.partition("```text\nrows ")[2].partition("```")[0].strip()
+    assert shown == f"{rows.found}   {rows.done}"
+
+
+def test_ways_between_minutes_lie_where_all_the_rows_lie(imported, sparse):
+    origin = np.subtract(sparse.episodes.frame.origin, imported.episodes.frame.origin)
+    places = sparse.episodes.xy.reshape(-1, 2) + origin
+    gap, _ = cKDTree(imported.episodes.xy.reshape(-1, 2)).query(places)
+    assert (gap > 20.0).mean() < 0.02
+    assert len(np.unique(sparse.episodes.recording)) > 850

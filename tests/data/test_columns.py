@@ -60,6 +60,15 @@ def test_a_number_for_every_row_tells_no_recordings_apart():
     assert Columns().found_in(table("x", "y", id=np.arange(12))).ids == ()
 
 
+def test_one_pair_that_ends_in_x_and_y_is_taken_and_several_are_asked_about():
+    assert Columns().found_in(table("stamp", "pose.x", "pose.y", "pose.yaw")).coordinates == (
+        "pose.x",
+        "pose.y",
+    )
+    with pytest.raises(BadDataset, match="name two with --coordinates"):
+        Columns().found_in(table("foot_x", "foot_y", "hand_x", "hand_y"))
+
+
 def test_without_names_like_coordinates_the_error_lists_what_there_is():
     with pytest.raises(BadDataset, match="name two with --coordinates; there are: a, b"):
         Columns().found_in(table("a", "b"))

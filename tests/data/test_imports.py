@@ -78,7 +78,7 @@ def test_a_recording_that_fills_half_a_window_waits_at_its_end(path):
 
 def test_where_many_rows_are_lost_in_short_recordings_a_smaller_step_is_proposed(path):
     rows = rows_of("long", 40) + [row for k in range(9) for row in rows_of(f"r{k}", 7, turn=0.02 * k)]
-    lost = finding(imported(path, rows), "episodes")
+    lost = finding(imported(path, rows, step=0.5), "episodes")
     assert "9 shorter than" in lost
     assert "a smaller --step keeps them" in lost
     assert "--step" not in finding(imported(path, rows, step=0.1), "episodes")

@@ -47,6 +47,14 @@ def test_short_stops_loops_and_slow_bodies_are_left_alone():
         assert finding.found == "none longer than 60 rows"
 
 
+def test_who_drives_round_a_few_blocks_with_rows_far_apart_does_not_stand():
+    block = [(0, 0), (90, 0), (180, 0), (180, 90), (180, 180), (90, 180), (0, 180), (0, 90)]
+    places = np.array(block * 40) + np.random.default_rng(3).normal(0, 5.0, (320, 2))
+    (found,), finding = without_long_stops([track(places)])
+    assert len(found) == len(places)
+    assert finding.found == "none longer than 60 rows"
+
+
 def test_jumps_between_trips_do_not_make_the_trips_stops():
     trips = [way(30, start=(0.0, 3000.0 * k), step=(80.0, 0.0)) for k in range(12)]
     (found,), finding = without_long_stops([track(np.concatenate(trips))])

@@ -135,8 +135,8 @@ def import_recordings(
     """Turn recordings of your own into a dataset, and report what was found in them.
 
     Args:
-        files: CSV, Parquet, GPX, GeoJSON, KML, PLT or NumPy files, folders or .zip of them, or minari:NAME
-            for a Minari dataset.
+        files: CSV, Parquet, GPX, GeoJSON, KML, PLT or NumPy files, location histories of Google Takeout,
+            folders, .zip or .tar of them, or minari:NAME for a Minari dataset.
         out: the .npz to write.
         columns: which columns mean what.
         params: how recordings are cleaned and cut.
@@ -145,13 +145,15 @@ def import_recordings(
     from rich.console import Console
     from rich.table import Table
 
+    from chronoforest.cli.progress import LINE_SECONDS, shown
     from chronoforest.errors import CannotWrite, InvalidParameter
 
     if out.suffix != ".npz":
         raise InvalidParameter(f"--out must end in .npz, got {out}")
     if out.exists() and not overwrite:
         raise CannotWrite(f"{out} is there already; --overwrite replaces it")
-    imported = import_files(files, columns, params)
+    with shown("import", LINE_SECONDS) as watch:
+        imported = import_files(files, columns, params, watch)
     table = Table("check", "found", "done")
     for finding in imported.findings:
         table.add_row(finding.check, finding.found, finding.done)

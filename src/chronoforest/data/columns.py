@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
@@ -26,6 +27,9 @@ from chronoforest.errors import BadDataset, InvalidParameter
 
 LEAST_ROWS_EACH = 3
 """Rows that an id has on average; a column of which hardly any value repeats is no id."""
+
+LAST_X = re.compile(r"[\W_][xX]$")
+"""An x that stands apart at the end of a name."""
 
 MANY_CELLS = 500
 """Enough to see what a column holds."""
@@ -117,6 +121,9 @@ def _coordinates(table: Table) -> tuple[str, str]:
     for x, y in PLANES:
         if x in known and y in known:
             return known[x], known[y]
+    pairs = _pairs(list(table.columns))
+    if len(pairs) == 1:
+        return pairs[0]
     ends = [name for name in table.columns if holds(name, LONGITUDES | LATITUDES) and words_of(name) & ENDS]
     if ends:
         raise BadDataset(
@@ -127,6 +134,12 @@ def _coordinates(table: Table) -> tuple[str, str]:
         f"{table.source}: no columns that are called like coordinates; name two with --coordinates; "
         f"there are: {', '.join(table.columns)}"
     )
+
+
+def _pairs(names: Sequence[str]) -> list[tuple[str, str]]:
+    """Names that differ in nothing but an x and a y at their end, which stand apart: pose.x and pose.y."""
+    found = ((name, name[:-1] + ("y" if name[-1] == "x" else "Y")) for name in names if LAST_X.search(name))
+    return [(x, y) for x, y in found if y in names]
 
 
 def _episode(table: Table, taken: Collection[str]) -> tuple[str, ...]:

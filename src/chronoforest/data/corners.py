@@ -46,8 +46,12 @@ class Spacing:
 
     def summary(self, unit: str) -> str:
         """One line for people; unit: of lengths."""
-        told = f"{self.move:.3g} {unit} apart; lines between them cut corners by up to {self.cut:.2g} {unit}"
+        told = self.told(unit)
         return f"{told}: too far to show the ways, record more often" if self.is_coarse else told
+
+    def told(self, unit: str) -> str:
+        """The figures alone; unit: of lengths."""
+        return f"{self.move:.3g} {unit} apart; lines between them cut corners by up to {self.cut:.3g} {unit}"
 
 
 def _missed(ways: Iterable[FloatArray], lag: int) -> tuple[float, float]:

@@ -25,6 +25,9 @@ REQUIRED = ("observations", "actions", "terminals")
 OPTIONAL = ("metadata", "recording")
 QUANTILES = (0.05, 0.5, 0.95, 1.0)
 
+RECORDED_ROWS = "recorded_rows"
+"""What metadata says of the rows that were recorded, where others were put between them."""
+
 Float32Array = NDArray[np.float32]
 
 
@@ -113,7 +116,7 @@ class Episodes:
             ("action", self._actions()),
             ("speed", self._speeds()),
             ("path", f"{self._walked().sum() / max(len(self), 1):.1f} units per episode"),
-            ("rows", Spacing.of(self.xy.astype(np.float64)).summary(self.frame.unit)),
+            ("rows", self._rows()),
             ("jumps", self._jumps()),
             ("origin", _origin(self.metadata)),
             ("fingerprint", self.fingerprint),
@@ -124,6 +127,12 @@ class Episodes:
         if not self.has_actions:
             return "none recorded: plans can be made but not walked"
         return f"{self.actions.shape[2]} numbers in {_span(self.actions)}"
+
+    def _rows(self) -> str:
+        """How far apart rows lie; those that were recorded, too, where others were put between them."""
+        told = Spacing.of(self.xy.astype(np.float64)).summary(self.frame.unit)
+        recorded = self.metadata.get(RECORDED_ROWS)
+        return f"{told}; recorded ones {recorded}" if recorded else told
 
     def _walked(self) -> Float32Array:
         return self.step_lengths[self.step_lengths <= self.jump]
@@ -270,5 +279,9 @@ def _span(array: Float32Array) -> str:
 def _origin(metadata: Mapping[str, Any]) -> str:
     if not metadata:
         return "an OGBench file without metadata"
-    facts = ((key.replace("_", " "), value) for key, value in metadata.items() if not isinstance(value, dict))
+    facts = (
+        (key.replace("_", " "), value)
+        for key, value in metadata.items()
+        if not isinstance(value, dict) and key != RECORDED_ROWS
+    )
     return "; ".join(f"{key}: {value}" for key, value in facts)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -44,8 +43,8 @@ class Points:
         if not self.places:
             raise BadDataset("it has no tracks")
         places = np.array(self.places, dtype=np.float64)
-        columns = {axes[0]: places[:, 0], axes[1]: places[:, 1], "episode": _cells(self.episode)}
-        return {**columns, "time": _cells(self.times)} if any(self.times) else columns
+        columns = {axes[0]: places[:, 0], axes[1]: places[:, 1], "episode": cells_of(self.episode)}
+        return {**columns, "time": cells_of(self.times)} if any(self.times) else columns
 
 
 def read_gpx(content: bytes) -> dict[str, NDArray[Any]]:
@@ -74,9 +73,8 @@ def read_kml(content: bytes) -> dict[str, NDArray[Any]]:
     return points.columns()
 
 
-def read_geojson(content: bytes) -> dict[str, NDArray[Any]]:
+def geojson_columns(values: Any) -> dict[str, NDArray[Any]]:
     """Every line is a recording; points are rows whose properties are columns."""
-    values = json.loads(content.decode("utf-8-sig"))
     features = list(_features(values))
     rows = [feature for feature in features if _kind(feature) == "Point"]
     points = Points()
@@ -91,7 +89,7 @@ def read_geojson(content: bytes) -> dict[str, NDArray[Any]]:
     properties = [feature.get("properties") or {} for feature in rows]
     names = dict.fromkeys(name for known in properties for name in known if name not in axes)
     columns = {axis: np.array([place[k] for place in places]) for k, axis in enumerate(axes)}
-    return {**columns, **{name: _cells([known.get(name) for known in properties]) for name in names}}
+    return {**columns, **{name: cells_of([known.get(name) for known in properties]) for name in names}}
 
 
 def parse_xml(content: bytes) -> Element:
@@ -138,7 +136,10 @@ def _kml_place(text: str, delimiter: str | None) -> tuple[float, float]:
 def _features(values: Any) -> Iterator[Mapping[str, Any]]:
     """Every feature with a geometry, of whatever the file holds at its top."""
     if not isinstance(values, Mapping) or "type" not in values:
-        raise BadDataset("it is no GeoJSON: no object with a type at its top")
+        raise BadDataset(
+            "it is no GeoJSON: no object with a type at its top; known beside it are Records and Timeline of "
+            "Google Takeout, and lists of objects with coordinates"
+        )
     if values["type"] == "FeatureCollection":
         yield from (feature for feature in values["features"] if feature.get("geometry"))
     elif values["type"] == "Feature":
@@ -181,7 +182,7 @@ def _axes(values: Mapping[str, Any], places: Iterable[tuple[float, float]]) -> t
     return PLANE if is_metric or not can_be else DEGREES
 
 
-def _cells(values: Sequence[Any]) -> NDArray[Any]:
+def cells_of(values: Sequence[Any]) -> NDArray[Any]:
     """A column of whatever cells there are."""
     cells = np.empty(len(values), dtype=object)
     cells[:] = ["" if value is None else str(value) for value in values]

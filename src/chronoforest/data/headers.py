@@ -1,14 +1,12 @@
-"""Files without a header: noticed, and refused with the names that their values suggest."""
+"""Files without a header: named by what their values can only be, or refused with what they suggest."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
-from typing import NoReturn
 
 import numpy as np
 
@@ -53,6 +51,25 @@ class Sample:
         return len(set(self.texts)) <= max(1, len(self.texts) // 3)
 
     @property
+    def rises(self) -> bool:
+        """Whether every cell is a larger number than the one before."""
+        return self.are_numbers and len(self.numbers) > 1 and bool((np.diff(self.numbers) > 0).all())
+
+    @property
+    def counts(self) -> bool:
+        """Whether cells are whole numbers of which each is as much larger than the one before, if at all."""
+        steps = np.unique(np.diff(np.unique(self.numbers)))
+        return len(steps) == 1 and steps[0] == np.rint(steps[0])
+
+    def rises_for_each(self, bodies: Sequence[str]) -> bool:
+        """Whether every cell is a larger number than the one before of the same body [n]."""
+        _, codes = np.unique(bodies, return_inverse=True)
+        order = np.argsort(codes, kind="stable")
+        is_same = np.diff(codes[order]) == 0
+        steps = np.diff(self.numbers[order])[is_same]
+        return self.are_numbers and len(steps) > 0 and bool((steps > 0).all())
+
+    @property
     def is_flag(self) -> bool:
         """Whether cells are a mere yes or no."""
         return set(self.texts) <= {"0", "1"}
@@ -64,15 +81,21 @@ def holds_values(cell: str) -> bool:
     return np.isfinite(_number(cell)) or cell.startswith("[[") or DATE.fullmatch(cell) is not None
 
 
-def refuse_no_header(path: Path, rows: Sequence[Sequence[str]]) -> NoReturn:
-    """Refuse a file whose first row names nothing, with what would name its columns."""
-    width = len(rows[0])
-    sample = [row for row in rows[:MANY_ROWS] if len(row) == width]
+def names_without_header(path: Path, rows: Sequence[Sequence[str]], width: int) -> list[str]:
+    """Names for the columns of a file whose first row names nothing; refused, with what would name them,
+    where their values do not tell.
+
+    width: cells of a row that count.
+    """
+    sample = [row[:width] for row in rows[:MANY_ROWS] if len(row) >= width]
     columns = [Sample.of([cell.strip() for cell in cells]) for cells in zip(*sample, strict=True)]
     names = guessed_names(columns)
+    is_either = bool(names) and _is_either(columns, names)
+    if _is_timed(names) and not is_either:
+        return names
     got = ", ".join(map(repr, rows[0]))
     if names:
-        doubt = " (both orders of lon and lat would fit)" if _is_either(columns, names) else ""
+        doubt = " (both orders of lon and lat would fit)" if is_either else ""
         advice = f"if these are {', '.join(names)}, add --header {','.join(names)}{doubt}"
     else:
         advice = f"name its {width} columns in their order, such as --header id,time,lon,lat"
@@ -86,9 +109,11 @@ def guessed_names(columns: Sequence[Sample]) -> list[str]:
     if not places:
         return []
     names = {**_times(columns), **places}
-    free = ((k, column) for k, column in enumerate(columns) if k not in names)
-    ids = [k for k, column in free if column.repeats and (k == 0 or not column.is_flag)]
-    names |= dict.fromkeys(ids[:1], "id")
+    free = [k for k in range(len(columns)) if k not in names]
+    ids = [k for k in free if columns[k].repeats and (k == 0 or not columns[k].is_flag)]
+    if not _is_timed(names.values()):
+        names |= _order(columns, free, ids)
+    names |= dict.fromkeys([k for k in ids if k not in names][:1], "id") if "id" not in names.values() else {}
     return [names.get(k, f"column{k + 1}") for k in range(len(columns))]
 
 
@@ -98,10 +123,11 @@ def _places(columns: Sequence[Sample]) -> dict[int, str]:
     for k, column in enumerate(columns):
         if lists_places(np.array(column.texts, dtype=object)):
             return {k: "places"}
-    for k, (first, second) in enumerate(pairwise(columns)):
-        if not {k, k + 1} & taken.keys() and first.are_places and second.are_places:
-            return dict(zip((k, k + 1), _axes(first, second), strict=True))
-    return {}
+    free = {k: column for k, column in enumerate(columns) if k not in taken and column.are_places}
+    pairs = [(k, k + 1) for k in free if k + 1 in free]
+    # A time in seconds lies beside the coordinates and looks like one, but for rising all the way.
+    best = min(pairs, key=lambda pair: sum(free[k].rises for k in pair), default=None)
+    return dict(zip(best, _axes(*(free[k] for k in best)), strict=True)) if best is not None else {}
 
 
 def _times(columns: Sequence[Sample]) -> dict[int, str]:
@@ -112,6 +138,24 @@ def _times(columns: Sequence[Sample]) -> dict[int, str]:
     hours = [k for k, column in enumerate(columns) if _all_match(column, HOURS)]
     dates = [k for k, column in enumerate(columns) if _all_match(column, DATE)]
     return {**dict.fromkeys(hours[:1], "time"), **dict.fromkeys(dates[:1], "date")}
+
+
+def _order(columns: Sequence[Sample], free: Sequence[int], ids: Sequence[int]) -> dict[int, str]:
+    """The column that rises from row to row, or from row to row of each body that another one names: a count
+    of rows or pictures where its numbers are whole, else a time in seconds."""
+    for k in free:
+        if columns[k].rises:
+            return {k: "seq" if columns[k].counts else "time"}
+    pairs = ((k, body) for k in free for body in ids if body != k)
+    for k, body in pairs:
+        if columns[k].rises_for_each(columns[body].texts):
+            return {k: "frame" if columns[k].counts else "time", body: "id"}
+    return {}
+
+
+def _is_timed(names: Collection[str]) -> bool:
+    """Whether columns of these names tell when or in which order rows were recorded."""
+    return bool({"time", "seq", "frame"} & set(names))
 
 
 def _all_match(column: Sample, pattern: re.Pattern[str]) -> bool:

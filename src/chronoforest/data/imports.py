@@ -17,11 +17,11 @@ from typing import Any, Literal
 import numpy as np
 
 from chronoforest.data import cleaning, paces
+from chronoforest.data.between import Watch, unwatched
 from chronoforest.data.cleaning import Finding, Tracks
 from chronoforest.data.columns import Columns
-from chronoforest.data.corners import Spacing
 from chronoforest.data.cutting import SHORTEST, cut, fitting_length, split_at_gaps, split_at_holes
-from chronoforest.data.episodes import Episodes, flat_arrays, write_arrays
+from chronoforest.data.episodes import RECORDED_ROWS, Episodes, flat_arrays, write_arrays
 from chronoforest.data.placing import (
     Units,
     chosen_frame,
@@ -31,12 +31,10 @@ from chronoforest.data.placing import (
     without_nowhere,
 )
 from chronoforest.data.recordings import read_recordings
+from chronoforest.data.sparse import MOST_ACROSS, Between, Joined, joined
 from chronoforest.data.stops import without_long_stops
 from chronoforest.errors import BadDataset, InvalidParameter
 from chronoforest.types import FloatArray
-
-MOST_ACROSS = 1500
-"""Moves from one end of the world to the other; recordings with more are thinned."""
 
 
 @dataclass(frozen=True)
@@ -44,9 +42,10 @@ class ImportParams:
     """How recordings are cleaned and cut; the recordings decide what is not told.
 
     Args:
-        step: seconds between rows; the median of the recordings unless told, or several of them where the
-            world is more than 1500 moves wide or moves are lost in noise. Of files without times, how far
-            apart their rows are.
+        step: seconds between rows; the median of the recordings unless told, several of them where the world
+            is more than 1500 moves wide or moves are lost in noise, or a part of it where rows are too far
+            apart to show the ways or recordings too short. Of files without times, how far apart their rows
+            are.
         max_gap: a longer hole in seconds splits a recording, a shorter one is filled. Unless told, a hole
             splits a recording where a straight line at the recorded speeds does not explain it.
         length: rows per episode, at most 201 unless told: three quarters of all rows lie in recordings that
@@ -54,6 +53,8 @@ class ImportParams:
         smoothing: seconds of a centred moving average over the coordinates.
         jumps: split recordings at implausibly long steps, or keep them where bodies really jump.
         stops: cut stops of more than 60 rows to 20, or keep them.
+        between: rows too far apart to show the ways are led over the rows of other recordings where that is
+            nearer to rows that are held out, or joined by straight lines.
         units: degrees are longitude and latitude and become metres; auto finds out.
         origin: the place that becomes 0, 0; a place amid the recordings unless told, if they lie far from 0.
     """
@@ -64,6 +65,7 @@ class ImportParams:
     smoothing: float = 0.0
     jumps: Literal["split", "keep"] = "split"
     stops: Literal["cut", "keep"] = "cut"
+    between: Between = "followed"
     units: Units = "auto"
     origin: tuple[float, float] | None = None
 
@@ -87,11 +89,16 @@ class Imported:
     findings: tuple[Finding, ...]
 
 
-def import_files(sources: Sequence[str | Path], columns: Columns, params: ImportParams) -> Imported:
-    """Read, check, clean and cut recordings; what cannot be used raises BadDataset."""
+def import_files(
+    sources: Sequence[str | Path], columns: Columns, params: ImportParams, watch: Watch = unwatched
+) -> Imported:
+    """Read, check, clean and cut recordings; what cannot be used raises BadDataset.
+
+    watch: is told how far reading and what else takes long has come.
+    """
     if not sources:
         raise BadDataset("no files to import")
-    read = read_recordings(sources, columns, params.step)
+    read = read_recordings(sources, columns, params.step, watch)
     columns, findings = read.columns, list(read.findings)
     tracks = _through(REPAIRS, read.tracks, findings)
     tracks, constant, finding = cleaning.without_constants(tracks, columns.values)
@@ -106,21 +113,20 @@ def import_files(sources: Sequence[str | Path], columns: Columns, params: Import
     tracks = _through(_calmers(params), placed(tracks, frame), findings)
     period, finding = _sampling(tracks, params.step)
     findings.append(finding)
-    frame = replace(frame, step_seconds=period if read.has_clock else 0.0)
     tracks = _through(_splits(params, paces.median_period(tracks)), tracks, findings)
     findings += [look(tracks) for look in (paces.differing, cleaning.axes, paces.standing)]
-    findings.append(_spacing(tracks, frame.unit))
-    tracks = [cleaning.resampled(track, period) for track in tracks]
-    tracks = [cleaning.smoothed(track, params.smoothing / period) for track in tracks]
+    whole = joined(tracks, params.step, period, params.between, frame.unit, watch)
+    tracks = _evenly(whole, params.smoothing)
     windows, names, finding = cut(tracks, params.length or fitting_length(tracks))
     about = {
         "generator": "chronoforest data import",
         "files": [Path(source).name for source in sources],
-        "step_seconds": period,
+        "step_seconds": whole.period,
         "smoothing_seconds": params.smoothing,
-        "frame": frame.to_dict(),
+        "frame": replace(frame, step_seconds=whole.period if read.has_clock else 0.0).to_dict(),
+        **({RECORDED_ROWS: whole.told} if whole.told else {}),
     }
-    return Imported(_episodes(windows, names, columns, about), (*findings, finding))
+    return Imported(_episodes(windows, names, columns, about), (*findings, whole.finding, finding))
 
 
 Step = Callable[[Tracks], tuple[Tracks, Finding]]
@@ -178,10 +184,10 @@ def _sampling(tracks: Tracks, step: float | None) -> tuple[float, Finding]:
     return period, Finding("sampling", f"rows every {usual:.3g} s{doubt}", f"every {period:.3g} s{why}")
 
 
-def _spacing(tracks: Tracks, unit: str) -> Finding:
-    """How far apart rows lie and what that does to corners."""
-    spacing = Spacing.of(track.values[:, :2] for track in tracks)
-    return Finding("rows", spacing.summary(unit), "kept" if spacing.is_coarse else "")
+def _evenly(whole: Joined, smoothing: float) -> Tracks:
+    """Rows at equal times; smoothing: seconds."""
+    tracks = [cleaning.resampled(track, whole.period) for track in whole.tracks]
+    return [cleaning.smoothed(track, smoothing / whole.period) for track in tracks]
 
 
 def _episodes(windows: FloatArray, names: list[str], columns: Columns, about: Mapping[str, Any]) -> Episodes:

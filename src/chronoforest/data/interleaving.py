@@ -55,7 +55,7 @@ def _codes(table: Table, name: str, rows: IntArray) -> IntArray | None:
 
 def _alternates(places: FloatArray) -> bool:
     """Whether a row's next of kin is rarely the next row."""
-    if len(places) < 10:
+    if len(places) <= 10:
         return False
     hops = np.stack(
         [np.linalg.norm(places[k:-5] - places[: -5 - k], axis=1)[: len(places) - 10] for k in range(1, 6)]

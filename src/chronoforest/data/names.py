@@ -55,6 +55,7 @@ VEHICLES = (
     *("taglocalidentifier", "animalid", "agent", "agentid", "object", "objectid", "user", "userid"),
     *("driver", "driverid", "cab", "cabid", "car", "carid", "truck", "truckid", "bike", "bikeid"),
     *("person", "personid", "uid", "imei", "licenseplate", "platenumber", "fahrzeug", "fahrzeugid"),
+    *("player", "playerid", "pedestrian", "pedestrianid", "ped", "pedid", "devicetag"),
     *("vehiculo", "vehículo", "véhicule", "vehicule", "veiculo", "veículo", "id"),
 )
 TIMES = (

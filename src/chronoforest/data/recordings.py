@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from chronoforest.data.between import Watch, unwatched
 from chronoforest.data.cleaning import Finding, Track, Tracks, counted
 from chronoforest.data.columns import Columns
 from chronoforest.data.interleaving import interleaved
@@ -32,23 +33,27 @@ class Recordings:
 @dataclass(frozen=True)
 class _File:
     """Recordings of a file; clock: what its times are, where they are not plain seconds; odd: what else is
-    to be told."""
+    to be told; guessed: names of its columns, where it has none itself."""
 
     tracks: Tracks
     columns: Columns
     clock: str
     odd: str
+    guessed: tuple[str, ...] = ()
 
 
-def read_recordings(sources: Sequence[str | Path], columns: Columns, step: float | None) -> Recordings:
+def read_recordings(
+    sources: Sequence[str | Path], columns: Columns, step: float | None, watch: Watch = unwatched
+) -> Recordings:
     """Recordings of files and of all files in folders and archives.
 
     step: seconds between rows where the files have no times. A file that was named itself must be sound; of
-    those in a folder some may be about something else.
+    those in a folder some may be about something else. watch: is told of every file.
     """
     files, refused = [], []
     with opened(sources) as found:
-        for source in found:
+        for number, source in enumerate(found):
+            watch(number, len(found), f"reading {source.name}")
             try:
                 files.append(_read(source, columns, step or 1.0))
             except BadDataset as error:
@@ -57,12 +62,33 @@ def read_recordings(sources: Sequence[str | Path], columns: Columns, step: float
                 refused.append(error)
         if not files:
             raise refused[0]
+    files, timeless = _of_one_kind(files)
     tracks = [track for file in files for track in file.tracks]
     findings = [counted(tracks, len(files)), _chosen(files, step)]
     if refused:
         findings.append(Finding("other files", f"{len(refused)}, for example {refused[0]}", "left out"))
+    if timeless is not None:
+        findings.append(timeless)
     first = files[0].columns
     return Recordings(tracks, first, first.has_clock or _is_told(first, step), tuple(findings))
+
+
+def _of_one_kind(files: list[_File]) -> tuple[list[_File], Finding | None]:
+    """Files that all have times or all have none, whichever hold more rows, and what became of the others:
+    steps and seconds do not mix."""
+    timed, timeless = (
+        [file for file in files if (file.columns.time is None) is odd] for odd in (False, True)
+    )
+    if not timed or not timeless:
+        return files, None
+    kept, left_out = (timed, timeless) if _num_rows(timed) >= _num_rows(timeless) else (timeless, timed)
+    what = "without times" if kept is timed else "with times, unlike the others"
+    name = left_out[0].tracks[0].recording
+    return kept, Finding("mixed clocks", f"{len(left_out)} files {what}, for example {name}", "left out")
+
+
+def _num_rows(files: Sequence[_File]) -> int:
+    return sum(len(track) for file in files for track in file.tracks)
 
 
 def _read(source: Source, columns: Columns, step: float) -> _File:
@@ -80,7 +106,7 @@ def _read(source: Source, columns: Columns, step: float) -> _File:
     for label, rows in zip(names, np.split(order, np.cumsum(np.bincount(codes))[:-1]), strict=True):
         time = seconds[rows] if seconds is not None else step * np.arange(len(rows), dtype=np.float64)
         tracks.append(Track(f"{table.source}: {label}" if label else table.source, time, values[rows]))
-    return _File(tracks, columns, clock.told if clock is not None else "", odd)
+    return _File(tracks, columns, clock.told if clock is not None else "", odd, table.guessed)
 
 
 def _chosen(files: Sequence[_File], step: float | None) -> Finding:
@@ -95,7 +121,11 @@ def _chosen(files: Sequence[_File], step: float | None) -> Finding:
         "time": f"{first.time} ({clock})" if clock else first.time or _without_time(step),
     }
     found = "; ".join(f"{name} {which}" for name, which in told.items())
-    return Finding("columns", found, f"{odd}: name the column with --episode" if odd else "")
+    done = [f"{odd}: name the column with --episode"] if odd else []
+    guessed = next((file.guessed for file in files if file.guessed), ())
+    if guessed:
+        done.insert(0, f"no header: taken for {', '.join(guessed)}; --header gives other names")
+    return Finding("columns", found, "; ".join(done))
 
 
 def _without_time(step: float | None) -> str:

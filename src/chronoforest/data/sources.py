@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import shutil
+import tarfile
 import tempfile
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from chronoforest.data.tables import MINARI, READERS, ending_of
 from chronoforest.errors import BadDataset
 from chronoforest.files import reading
 
-ARCHIVE = ".zip"
+TARS = (".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz")
 
 LARGEST = 2**35
 """Bytes that an archive may hold."""
@@ -45,8 +47,9 @@ def _found(source: str | Path, folder: Path) -> list[Source]:
         return [Source(source, str(source))]
     if path.is_dir():
         return _below(path, path)
-    if path.suffix.lower() == ARCHIVE and path.is_file():
-        return _below(_unpacked(path, folder / path.name), path)
+    unpack = _unpacker(path)
+    if unpack is not None and path.is_file():
+        return _below(unpack(path, folder / path.name), path)
     return [Source(path, str(path))]
 
 
@@ -63,14 +66,44 @@ def _below(folder: Path, name: Path) -> list[Source]:
     return found
 
 
-def _unpacked(archive: Path, folder: Path) -> Path:
-    """A folder with all files of an archive that can be read."""
+def _unpacker(path: Path) -> Callable[[Path, Path], Path] | None:
+    """What unpacks an archive into a folder, by its name."""
+    name = path.name.lower()
+    if name.endswith(".zip"):
+        return _unzipped
+    return _untarred if name.endswith(TARS) else None
+
+
+def _unzipped(archive: Path, folder: Path) -> Path:
+    """A folder with all files of a zip archive that can be read."""
     with reading(archive, "a zip archive", BadDataset), zipfile.ZipFile(archive) as file:
         members = [member for member in file.infolist() if ending_of(Path(member.filename)) in READERS]
-        size = sum(member.file_size for member in members)
-        if size > LARGEST:
-            raise BadDataset(f"it holds {size / 2**30:.0f} GiB, more than {LARGEST / 2**30:.0f}; unpack it")
+        _refuse_too_large(sum(member.file_size for member in members))
         folder.mkdir(exist_ok=True)
         for member in members:
             file.extract(member, folder)
     return folder
+
+
+def _untarred(archive: Path, folder: Path) -> Path:
+    """A folder with all files of a tar archive that can be read; links and places outside are left out."""
+    with reading(archive, "a tar archive", BadDataset), tarfile.open(archive) as file:
+        members = [member for member in file.getmembers() if _is_wanted(member)]
+        _refuse_too_large(sum(member.size for member in members))
+        for member in members:
+            target, content = folder / member.name, file.extractfile(member)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with target.open("wb") as out:
+                shutil.copyfileobj(content, out)  # type: ignore[arg-type]  # plain files have a content
+    return folder
+
+
+def _is_wanted(member: tarfile.TarInfo) -> bool:
+    path = PurePosixPath(member.name)
+    is_inside = not path.is_absolute() and ".." not in path.parts
+    return member.isfile() and is_inside and ending_of(Path(member.name)) in READERS
+
+
+def _refuse_too_large(size: int) -> None:
+    if size > LARGEST:
+        raise BadDataset(f"it holds {size / 2**30:.0f} GiB, more than {LARGEST / 2**30:.0f}; unpack it")

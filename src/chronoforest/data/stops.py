@@ -8,7 +8,7 @@ import numpy as np
 
 from chronoforest.data.cleaning import Finding, Track, Tracks
 from chronoforest.data.paces import MOVING, median_move
-from chronoforest.types import FloatArray
+from chronoforest.types import BoolArray, FloatArray
 
 LONG_STOP, SHORT_STOP = 60, 20
 """Rows: a stop longer than the first is cut to the second."""
@@ -16,6 +16,10 @@ LONG_STOP, SHORT_STOP = 60, 20
 STOP_MOVES = 3.0
 """Usual moves that a body that stands may seem to have gone meanwhile: receivers wander, anchored ships
 swing."""
+
+CALM, TO_AND_FRO = 0.5, -0.2
+"""Usual moves that rows of a stop are apart at most on average, or the cosine between their moves: noise runs
+to and fro, and who drives round a few blocks does not."""
 
 Stops = list[tuple[int, int]]
 
@@ -49,6 +53,7 @@ def _stops(track: Track, radius: float) -> Stops:
     places = track.values[:, :2]
     quarters = np.linspace(0, LONG_STOP, 5).astype(int)[1:]
     stays = np.all([_apart(places, later, len(track) - LONG_STOP) < radius for later in quarters], axis=0)
+    stays &= _stands(track, radius / STOP_MOVES)
     edges = np.flatnonzero(np.diff(np.concatenate([[0], stays.astype(int), [0]]))).reshape(-1, 2)
     stops: Stops = []
     for first, end in edges.tolist():
@@ -58,6 +63,20 @@ def _stops(track: Track, radius: float) -> Stops:
         else:
             stops.append((first, last))
     return stops
+
+
+def _stands(track: Track, usual: float) -> BoolArray:
+    """[n − LONG_STOP] whether moves over the next rows are small or run to and fro; usual: of a move."""
+    moves = track.moves
+    lengths, squares = _sums(track.hops, LONG_STOP), _sums(track.hops**2, LONG_STOP)
+    turns = _sums((moves[1:] * moves[:-1]).sum(axis=1), LONG_STOP - 1)
+    return np.asarray((lengths < CALM * LONG_STOP * usual) | (turns < TO_AND_FRO * squares))
+
+
+def _sums(values: FloatArray, count: int) -> FloatArray:
+    """[n − count + 1] sums of so many values in a row."""
+    total = np.concatenate([[0.0], np.cumsum(values)])
+    return np.asarray(total[count:] - total[:-count])
 
 
 def _apart(places: FloatArray, later: int, count: int) -> FloatArray:

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from chronoforest.data import polylines
 from chronoforest.data.arrays import read_minari, read_numpy
 from chronoforest.data.clocks import HOURS, Clock, clock_of, writing_of
-from chronoforest.data.geofiles import read_geojson, read_gpx, read_kml
+from chronoforest.data.geofiles import read_gpx, read_kml
 from chronoforest.data.geoparquet import unlisted, with_places
+from chronoforest.data.jsonfiles import read_json
 from chronoforest.data.names import DATES, plain, words_of
 from chronoforest.data.textfiles import content_of, read_plt, read_text, shortened
 from chronoforest.errors import BadDataset
@@ -37,10 +38,12 @@ Column = NDArray[Any]
 
 @dataclass(frozen=True)
 class Table:
-    """A file as columns of one length, each [N] of numbers or of text; `source` names it in messages."""
+    """A file as columns of one length, each [N] of numbers or of text; `source` names it in messages;
+    guessed: names of its columns that it does not have itself."""
 
     source: str
     columns: Mapping[str, Column]
+    guessed: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.columns or len(self) == 0:
@@ -141,13 +144,13 @@ def read_table(source: str | Path, header: Sequence[str] = ()) -> Table:
     if reader is None:
         raise BadDataset(
             f"{path}: cannot read {path.suffix or 'a file without an ending'}; known are "
-            f"{', '.join(READERS)}, text also with .gz, folders and .zip of them, and {MINARI}NAME for a "
-            "Minari dataset"
+            f"{', '.join(READERS)}, text also with .gz, folders, .zip and .tar of them, and {MINARI}NAME "
+            "for a Minari dataset"
         )
     if not path.is_file():
         raise BadDataset(f"{path}: no such file")
     try:
-        return Table(str(path), _read_rows(path, header) if reader is _read_rows else reader(path))
+        return _text_table(path, header) if reader is _read_rows else Table(str(path), reader(path))
     except (OSError, EOFError, zlib.error) as error:
         raise BadDataset(f"{path}: cannot be read ({error})") from error
 
@@ -168,11 +171,16 @@ def _map_reader(read: Callable[[bytes], dict[str, Column]], what: str) -> Callab
     return read_file
 
 
-def _read_rows(path: Path, header: Sequence[str] = ()) -> dict[str, Column]:
+def _read_rows(path: Path) -> dict[str, Column]:
+    """A table in text by columns."""
+    return dict(_text_table(path).columns)
+
+
+def _text_table(path: Path, header: Sequence[str] = ()) -> Table:
     """A table in text, a row for every place."""
-    columns = read_text(path, header)
+    text = read_text(path, header)
     try:
-        return polylines.with_places(columns)
+        return Table(str(path), polylines.with_places(text.columns), text.guessed)
     except BadDataset as error:
         raise BadDataset(f"{path}: {error}") from error
 
@@ -196,8 +204,8 @@ READERS: dict[str, Callable[[Path], dict[str, Column]]] = {
     ".plt": read_plt,
     ".gpx": _map_reader(read_gpx, "a GPX file"),
     ".kml": _map_reader(read_kml, "a KML file"),
-    ".geojson": _map_reader(read_geojson, "a GeoJSON file"),
-    ".json": _map_reader(read_geojson, "a GeoJSON file"),
+    ".geojson": _map_reader(read_json, "a GeoJSON file"),
+    ".json": _map_reader(read_json, "a JSON file with tracks"),
     ".parquet": _read_parquet,
     ".npz": read_numpy,
     ".npy": read_numpy,

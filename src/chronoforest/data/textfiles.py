@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chronoforest.data.headers import holds_values, refuse_no_header
+from chronoforest.data.headers import holds_values, names_without_header
 from chronoforest.errors import BadDataset
 
 SEPARATORS = "\t;|"
@@ -35,7 +36,15 @@ PLT_HEAD = 6
 Column = NDArray[Any]
 
 
-def read_text(path: Path, header: Sequence[str] = ()) -> dict[str, Column]:
+@dataclass(frozen=True)
+class Text:
+    """Columns of a table in text; guessed: their names, where the file has none and none were told."""
+
+    columns: dict[str, Column]
+    guessed: tuple[str, ...] = ()
+
+
+def read_text(path: Path, header: Sequence[str] = ()) -> Text:
     """A header and rows of equal length.
 
     header: names instead of those in the first row, or for files without any.
@@ -45,17 +54,16 @@ def read_text(path: Path, header: Sequence[str] = ()) -> dict[str, Column]:
         raise BadDataset(f"{path}: empty")
     names = _names(rows)
     has_header = not any(map(holds_values, names))
-    if not header and not has_header:
-        refuse_no_header(path, rows)
+    guessed = [] if header or has_header else names_without_header(path, rows, len(names))
     if has_header:
         rows = rows[1:]
-    names = list(header) or names
+    names = list(header) or guessed or names
     if "" in names or len(set(names)) < len(names):
         shown = shortened(", ".join(map(repr, names)))
         raise BadDataset(
             f"{path}: the first row must name every column once, got {shown}; --header gives other names"
         )
-    return _columns(path, names, rows)
+    return Text(_columns(path, names, rows), tuple(guessed))
 
 
 def read_plt(path: Path) -> dict[str, Column]:

@@ -1,0 +1,102 @@
+"""Rows of many recordings show the ways between the rows of each, where they do."""
+
+import numpy as np
+import pytest
+
+from chronoforest.data.between import Crowd, followed
+from chronoforest.data.cleaning import Track
+
+SIDE = 100.0
+
+
+def drives(num_trips=150, spacing=130.0, noise=2.0, seed=3):
+    """Trips through five by five blocks, along streets, with a row every so many units."""
+    rng = np.random.default_rng(seed)
+    return [drive(rng, spacing, noise, str(k)) for k in range(num_trips)]
+
+
+def drive(rng, spacing, noise, name):
+    ends = rng.integers(0, 6, (4, 2)) * SIDE
+    corners = [ends[0]]
+    for end in ends[1:]:
+        corners += [np.array([end[0], corners[-1][1]]), end]
+    hops = np.linalg.norm(np.diff(corners, axis=0), axis=1)
+    knots = np.concatenate([[0.0], np.cumsum(hops)])
+    along = np.arange(rng.uniform(0, spacing), knots[-1], spacing)
+    places = np.stack([np.interp(along, knots, axis) for axis in np.transpose(corners)], axis=1)
+    return Track(name, along / 10.0, places + rng.normal(0, noise, places.shape))
+
+
+def off_street(tracks):
+    """Share of the ways more than 10 units from any street."""
+    points = np.concatenate([finely(track.values[:, :2]) for track in tracks if len(track) > 1])
+    off = np.abs(points - SIDE * np.rint(points / SIDE)).min(axis=1)
+    return float((off > 10.0).mean())
+
+
+def finely(way):
+    hops = np.linalg.norm(np.diff(way, axis=0), axis=1)
+    along = np.concatenate([[0.0], np.cumsum(hops)])
+    at = np.arange(0.0, along[-1], 2.0)
+    return np.stack([np.interp(at, along, axis) for axis in way.T], axis=1)
+
+
+def test_ways_over_the_rows_of_others_stay_on_streets_where_lines_cut_through_blocks():
+    tracks = [track for track in drives() if len(track) > 1]
+    found = followed(tracks, 130.0)
+    assert off_street(tracks) > 0.15
+    assert off_street(found.tracks) < 0.05
+    assert found.missed < 0.8 * found.missed_by_lines
+
+
+def test_recorded_rows_and_their_times_stay_and_the_clock_runs_on_between_them():
+    tracks = [track for track in drives() if len(track) > 1]
+    for before, after in zip(tracks, followed(tracks, 130.0).tracks, strict=True):
+        rows = np.searchsorted(after.time, before.time - 1e-6)
+        np.testing.assert_allclose(after.time[rows], before.time)
+        np.testing.assert_allclose(after.values[rows], before.values)
+        assert (np.diff(after.time) > 0).all()
+
+
+def test_states_beside_the_coordinates_are_interpolated():
+    tracks = [track for track in drives() if len(track) > 1]
+    with_state = [Track(t.recording, t.time, np.column_stack([t.values, 3.0 * t.time])) for t in tracks]
+    for track in followed(with_state, 130.0).tracks:
+        np.testing.assert_allclose(track.values[:, 2], 3.0 * track.time)
+
+
+def test_on_open_water_lines_are_as_good_and_stay():
+    rng = np.random.default_rng(3)
+    starts, headings = rng.uniform(0, 1000, (150, 2)), rng.uniform(0, 2 * np.pi, 150)
+    along = 100.0 * np.arange(8)[:, None]
+    ships = [
+        Track(str(k), along[:, 0], start + along * [np.cos(angle), np.sin(angle)] + rng.normal(0, 2, (8, 2)))
+        for k, (start, angle) in enumerate(zip(starts, headings, strict=True))
+    ]
+    assert followed(ships, 100.0) is None
+
+
+def test_a_few_rows_tell_nothing():
+    assert followed([track for track in drives(8) if len(track) > 1], 130.0) is None
+
+
+def test_a_way_is_taken_over_many_short_hops_and_none_is_there_without_places():
+    corner = [(10.0 * k, 0.0) for k in range(11)] + [(100.0, 10.0 * k) for k in range(1, 11)]
+    crowd = Crowd.of(np.array([*corner, (0.0, 100.0)]), 1.0)
+    (way,) = crowd.ways(crowd.node[[0]], crowd.node[[20]])
+    assert len(way) > 15
+    assert all(tuple(place) in corner for place in way)
+    (none,) = crowd.ways(crowd.node[[0]], crowd.node[[21]])
+    assert len(none) == 0
+
+
+@pytest.mark.parametrize("size", [1, 50, 4_000_000])
+def test_ways_do_not_depend_on_how_many_are_looked_for_at_once(size, monkeypatch):
+    tracks = [track for track in drives(60) if len(track) > 1]
+    rows = np.concatenate([track.values for track in tracks])
+    crowd = Crowd.of(rows, 6.5)
+    sources, targets = crowd.node[:50], crowd.node[50:100]
+    expected = crowd.ways(sources, targets)
+    monkeypatch.setattr("chronoforest.data.between.MOST_CELLS", size)
+    for one, other in zip(expected, crowd.ways(sources, targets), strict=True):
+        np.testing.assert_allclose(one, other)
