@@ -235,6 +235,42 @@ def test_a_body_that_gets_up_again_goes_on_and_its_falls_are_counted():
     assert rollout.num_falls == 2
 
 
+class Rockable(Tumbling):
+    """Falls at step 10 and stays down until it was rocked for 30 steps: pushed by torques at their limits."""
+
+    def __init__(self):
+        super().__init__(down=range(10, 999), num_steps=200)
+        self.action_space = make_env("antmaze-medium-stitch-v0").action_space
+        self.num_rocked = 0
+
+    def step(self, action):
+        self.num_rocked += self.now in self.down and np.all(np.abs(action) == 1)
+        self.down = self.down if self.num_rocked < 30 else ()
+        return super().step(action[:2])
+
+
+class EightLimbs(StraightTracker):
+    """Walks straight by the first two of eight torques."""
+
+    def __call__(self, observation, subgoal):
+        return np.concatenate([super().__call__(observation, subgoal), np.zeros(6)])
+
+
+@pytest.mark.parametrize(("rights_itself", "cause"), [(True, "none"), (False, "fallen")])
+def test_an_ant_that_rights_itself_arrives_after_a_fall_without_a_new_plan(rights_itself, cause):
+    world, asked = Rockable(), []
+    rollout = walk(
+        world,
+        world.start([0, 0], [12, 0]),
+        Route(dense([[0, 0], [12, 0]]), NOBODY, ()),
+        EightLimbs(),
+        lambda position, remaining: asked.append(position),
+        ExecutionParams(stuck_steps=20, rights_itself=rights_itself),
+    )
+    assert (rollout.cause, rollout.num_falls) == (cause, 1)
+    assert not asked
+
+
 def test_a_point_never_falls(env):
     assert follow(env, L_SHAPE).num_falls == 0
 

@@ -37,10 +37,15 @@ def pose_of(observation: FloatArray) -> FloatArray:
     return observation[:POSE_DIM].astype(np.float64)
 
 
+def tilt(poses: FloatArray) -> FloatArray:
+    """[..., 15] or [..., 0] → [...]: 0 for an upright torso, 0.5 on its side, 1 on its back; 0 for a point."""
+    lean: FloatArray = np.square(poses[..., 4:6]).sum(axis=-1)
+    return lean
+
+
 def is_upside_down(poses: FloatArray) -> BoolArray:
     """[..., 15] or [..., 0] → [...]: whether the torso's upper side points down; a point has none."""
-    tilt: BoolArray = np.square(poses[..., 4:6]).sum(axis=-1) > 0.5
-    return tilt
+    return tilt(poses) > 0.5
 
 
 class AntKinematics:

@@ -15,6 +15,7 @@ from chronoforest.envs.bodies import is_upside_down, pose_of
 from chronoforest.envs.tasks import Env, Start
 from chronoforest.errors import BadResult
 from chronoforest.execution.recovery import Cause, ProgressWatch, Replan, trouble
+from chronoforest.execution.righting import Rocking, rock
 from chronoforest.execution.route import ExecutionParams, Place, Route, advance, retreat, subgoal, to_go
 from chronoforest.files import reading, write_text
 from chronoforest.typed import from_plain
@@ -144,6 +145,7 @@ class _Agent:
     cause: Cause | None = None
     num_attempts: int = 0
     asked_at: int = 0
+    rocking: Rocking | None = None
 
     def __post_init__(self) -> None:
         self.observation = self.start.observation
@@ -162,19 +164,19 @@ class _Agent:
 
     def step(self, env: Env) -> None:
         """Aim, act, look around, and recover when something is wrong."""
-        action = self.params.effort * self.tracker(self.observation, self._aim() - self.track[-1])
-        action = np.clip(action, env.action_space.low, env.action_space.high)
+        action = np.clip(self._action(), env.action_space.low, env.action_space.high)
         self.observation, _, _, is_out_of_steps, info = env.step(action)
         self.track.append(self.observation[:2].astype(np.float64))
         pose = pose_of(self.observation)
         if self.now % POSE_STRIDE == 0:
             self.poses.append(pose)
+        self.rocking = rock(pose, self.rocking) if self.params.rights_itself else None
         self._locate()
         if info["success"] and not len(self._remaining()):
             self.cause = "none"
         elif is_out_of_steps:
             self.cause = "fallen" if is_upside_down(pose) else "out of steps"
-        elif is_upside_down(pose):
+        elif self.rocking is not None or is_upside_down(pose):
             # On its back it cannot follow any plan, so it asks for none before it is on its feet again.
             self.progress = replace(self.progress, gained_at=self.now)
         elif self._is_due():
@@ -195,6 +197,12 @@ class _Agent:
             seconds=seconds,
             poses=np.array(self.poses),
         )
+
+    def _action(self) -> FloatArray:
+        """[A] toward the subgoal, or back on its feet."""
+        if self.rocking is not None:
+            return self.rocking.action
+        return self.params.effort * self.tracker(self.observation, self._aim() - self.track[-1])
 
     def _aim(self) -> FloatArray:
         """[2] the place to walk toward."""
