@@ -32,7 +32,7 @@ def after(env, act, num_steps):
 
 
 def gets_up(env, pose):
-    """Whether it stands for ten steps in a row; on its feet it does nothing, and may fall back and try again."""
+    """Whether it stands for ten steps in a row; on its feet it does nothing, and may fall back."""
     rocking, num_upright = None, 0
     for _ in range(NUM_STEPS):
         rocking = rock(pose, rocking)

@@ -38,7 +38,7 @@ def pose_of(observation: FloatArray) -> FloatArray:
 
 
 def tilt(poses: FloatArray) -> FloatArray:
-    """[..., 15] or [..., 0] → [...]: 0 for an upright torso, 0.5 on its side, 1 on its back; 0 for a point."""
+    """[..., 15] or [..., 0] → [...]: 0 for an upright torso and a point, 0.5 on its side, 1 on its back."""
     lean: FloatArray = np.square(poses[..., 4:6]).sum(axis=-1)
     return lean
 

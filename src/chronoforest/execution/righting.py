@@ -9,17 +9,16 @@ import numpy as np
 from chronoforest.envs.bodies import is_upside_down, tilt
 from chronoforest.types import FloatArray
 
-GATHER_STEPS, SPREAD_STEPS = 3, 4
-"""One rock: so long the legs are drawn together and stretched, then so long spread and bent.
+# Of the durations tried, 2 to 5 steps each, these turned most ants over within 100 steps.
+GATHER_STEPS = 3
+"""How long a rock draws the legs together and stretches them."""
 
-Of the durations tried from 2 to 5 these turned most ants over within 100 steps.
-"""
+SPREAD_STEPS = 4
+"""How long it then spreads and bends them."""
 
+# With 0.5, handing over as soon as the upper side points up, more ants fell back.
 UPRIGHT_TILT = 0.2
-"""A torso that leans less is left to the tracker: about 53 degrees.
-
-Handing over as soon as the upper side points up lets more ants fall back.
-"""
+"""A torso that leans less, about 53 degrees, is left to the tracker."""
 
 GATHER_HIPS = np.array([-1.0, 0.0, 1.0, 0.0, -1.0, 0.0, 1.0, 0.0])
 """[8] torques that draw the legs together in pairs, along the torso's y axis; negated, along its x axis."""

@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from chronoforest.envs.bodies import is_upside_down, pose_of
+from chronoforest.envs.bodies import is_upside_down, pose_of, tilt
 from chronoforest.envs.tasks import Env, Start
 from chronoforest.errors import BadResult
+from chronoforest.execution.legs import LegNames, names_for
 from chronoforest.execution.recovery import Cause, ProgressWatch, Replan, trouble
-from chronoforest.execution.righting import Rocking, rock
+from chronoforest.execution.righting import UPRIGHT_TILT, Rocking, rock
 from chronoforest.execution.route import ExecutionParams, Place, Route, advance, retreat, subgoal, to_go
 from chronoforest.files import reading, write_text
 from chronoforest.typed import from_plain
@@ -67,8 +68,9 @@ class Rollout:
 
     @property
     def num_falls(self) -> int:
-        """How often the body turned over, as far as the kept poses tell."""
-        is_down = is_upside_down(self.poses)
+        """How often the body turned over from its feet, as far as the kept poses tell."""
+        is_settled = is_upside_down(self.poses) | (tilt(self.poses) < UPRIGHT_TILT)
+        is_down = is_upside_down(self.poses[is_settled])  # rocking, it leaves its back and falls on it again
         return int((is_down[1:] & ~is_down[:-1]).sum())
 
     @property
@@ -146,6 +148,7 @@ class _Agent:
     num_attempts: int = 0
     asked_at: int = 0
     rocking: Rocking | None = None
+    names: LegNames | None = None
 
     def __post_init__(self) -> None:
         self.observation = self.start.observation
@@ -170,7 +173,7 @@ class _Agent:
         pose = pose_of(self.observation)
         if self.now % POSE_STRIDE == 0:
             self.poses.append(pose)
-        self.rocking = rock(pose, self.rocking) if self.params.rights_itself else None
+        self._keep_on_feet(pose)
         self._locate()
         if info["success"] and not len(self._remaining()):
             self.cause = "none"
@@ -202,7 +205,18 @@ class _Agent:
         """[A] toward the subgoal, or back on its feet."""
         if self.rocking is not None:
             return self.rocking.action
-        return self.params.effort * self.tracker(self.observation, self._aim() - self.track[-1])
+        subgoal = self._aim() - self.track[-1]
+        if self.names is None:
+            return self.params.effort * self.tracker(self.observation, subgoal)
+        return self.params.effort * self.names.torques(
+            self.tracker(self.names.observed(self.observation), subgoal)
+        )
+
+    def _keep_on_feet(self, pose: FloatArray) -> None:
+        """Turn over when it lies on its back; back on its feet it may face anywhere."""
+        before, self.rocking = self.rocking, rock(pose, self.rocking)
+        if before is not None and self.rocking is None:
+            self.names = names_for(pose)
 
     def _aim(self) -> FloatArray:
         """[2] the place to walk toward."""

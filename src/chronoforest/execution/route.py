@@ -27,9 +27,8 @@ class ExecutionParams:
     is not cut short; visit_radius: a waypoint counts as visited; drift: farthest distance from the plan;
     stuck_steps: steps without progress that count as stuck; least_progress: what counts as progress along the
     plan; idle_steps: steps without progress after which the agent walks back for a moment, 0 for never;
-    rights_itself: whether an ant on its back rocks until it is on its feet again; max_replans: attempts to
-    plan anew because of trouble; replan_every: steps after which a new plan is asked for although nothing is
-    wrong, 0 for never; world: says which step is a jump, as the preset does.
+    max_replans: attempts to plan anew because of trouble; replan_every: steps after which a new plan is asked
+    for although nothing is wrong, 0 for never; world: says which step is a jump, as the preset does.
     """
 
     effort: float = 1.0
@@ -40,7 +39,6 @@ class ExecutionParams:
     stuck_steps: int = 50
     least_progress: float = 0.5
     idle_steps: int = 0
-    rights_itself: bool = False
     max_replans: int = 10
     replan_every: int = 0
     world: WorldParams = field(default_factory=WorldParams)

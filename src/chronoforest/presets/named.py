@@ -94,9 +94,7 @@ ANT_PLANNER = PlannerParams(
 """Walls flip the ant, so its plans keep more room. It strays more than the point, and so does its distance: a
 bridge is a detour later, and fewer challenges pay."""
 
-ANT_WALK = ExecutionParams(
-    effort=0.85, look_ahead=2.0, drift=3.0, stuck_steps=100, idle_steps=15, rights_itself=True
-)
+ANT_WALK = ExecutionParams(effort=0.85, look_ahead=2.0, drift=3.0, stuck_steps=100, idle_steps=15)
 
 
 def _pointmaze(size: str) -> Preset:
