@@ -16,7 +16,7 @@ from chronoforest.search.junction import (
     longest_hop,
     look_ahead,
 )
-from chronoforest.search.tree import Tree
+from chronoforest.search.tree import Tree, promote
 
 PARAMS = JunctionParams()
 HOP = SPEED * STRIDE
@@ -70,7 +70,7 @@ def test_representatives_start_at_their_leaf_and_pass_every_test(is_incoming):
 def test_lookaheads_do_not_return_to_their_own_prefix():
     tree = tree_at(10.0, 3.0)
     looked_ahead([Leaf(tree, 0, np.array([[10.0, 12.0]]))], density=SquareDensity())
-    rows = tree.promote(np.array([0]))
+    (rows,) = promote([(tree, np.array([0]))])
     looked_ahead([Leaf(tree, int(row), tree.state[:1]) for row in rows], density=SquareDensity(), seed=1)
     found = tree.representatives
     assert len(found) > 0
@@ -95,7 +95,7 @@ def test_many_leaves_keep_what_each_would_keep_alone():
         trees = [tree_at(x, 10.0, distance=WindDistance(), is_incoming=x > 9) for x in (3.0, 6.0, 15.0)]
         for tree in trees:
             looked_ahead([Leaf(tree, 0, np.array([[9.0, 3.0]]))], Fan())
-            tree.promote(np.array([0]))
+            promote([(tree, np.array([0]))])
         return trees, [Leaf(tree, row, tree.state[:1]) for tree in trees for row in (1, 2)]
 
     (together, leaves), (alone, others) = grown(), grown()

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from fakes import SPEED, EuclideanDistance, WindDistance, scattered_problem
 
-from chronoforest.search.tree import Representatives, Tree, plant
+from chronoforest.search.tree import Representatives, Tree, plant, promote
 from chronoforest.types import Pair
 
 HORIZON = 4
@@ -31,7 +31,7 @@ def grown(is_incoming=False, distance=None, seed=0):
     for _ in range(6):
         node = int(rng.integers(tree.num_nodes))
         tree.hold(lookaheads(tree, node, *(tree.state[node] + rng.uniform(-3, 3, (2, 2)))))
-        tree.promote(np.array([node]))
+        promote([(tree, np.array([node]))])
     return tree
 
 
@@ -89,21 +89,34 @@ def test_the_path_to_a_frame_ends_there_and_is_a_part_of_its_nodes_prefix():
 def test_promoting_moves_all_representatives_of_a_leaf_and_no_others():
     tree = Tree(0, np.zeros(2), HORIZON, EuclideanDistance())
     tree.hold(lookaheads(tree, 0, [2.0, 0.0], [0.0, 2.0]))
-    rows = tree.promote(np.array([0]))
+    (rows,) = promote([(tree, np.array([0]))])
     assert rows.tolist() == [1, 2]
     tree.hold(lookaheads(tree, 1, [4.0, 0.0]))
     tree.hold(lookaheads(tree, 2, [0.0, 4.0], [2.0, 2.0]))
     assert tree.open_leaves().tolist() == [1, 2]
-    tree.promote(np.array([2]))
+    promote([(tree, np.array([2]))])
     assert tree.open_leaves().tolist() == [1]
     assert tree.parent.tolist() == [-1, 0, 0, 2, 2]
     np.testing.assert_allclose(tree.cost, np.array([0.0, 2.0, 2.0, 4.0, 2.0 + np.sqrt(4.0)]) / SPEED)
 
 
+def test_trees_that_are_promoted_together_gain_what_each_would_alone():
+    """One leaves and one arrives, in wind: each way costs what its own direction takes."""
+    together, alone = ([grown(flag, seed=flag) for flag in (False, True)] for _ in range(2))
+    for tree in (*together, *alone):
+        tree.hold(lookaheads(tree, 1, tree.state[1] + [2.0, 0.5], tree.state[1] - [1.0, 1.0]))
+    rows = promote([(tree, np.array([1])) for tree in together])
+    for tree, other, new in zip(together, alone, rows, strict=True):
+        np.testing.assert_array_equal(new, promote([(other, np.array([1]))])[0])
+        np.testing.assert_allclose(tree.frame_cost, other.frame_cost)
+        np.testing.assert_array_equal(tree.frame_state, other.frame_state)
+    assert promote([]) == []
+
+
 def test_a_node_without_representatives_has_nothing_to_promote():
     tree = grown()
     before = tree.num_nodes
-    assert len(tree.promote(np.array([0]))) == 0
+    assert [len(rows) for rows in promote([(tree, np.array([0]))])] == [0]
     assert tree.num_nodes == before
 
 

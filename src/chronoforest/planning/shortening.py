@@ -135,7 +135,7 @@ def _filled(path: FloatArray, spacing: float) -> FloatArray:
 
 def resample(path: FloatArray, spacing: float) -> FloatArray:
     """The same polyline with points at most `spacing` apart; ends are kept."""
-    hops = np.linalg.norm(np.diff(path, axis=0), axis=1)
+    hops = lengths(np.diff(path, axis=0))
     keep = np.concatenate([[True], hops > 1e-9])
     path, along = path[keep], np.concatenate([[0.0], np.cumsum(hops[hops > 1e-9])])
     if len(path) == 1:

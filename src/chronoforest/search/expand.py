@@ -20,7 +20,7 @@ from chronoforest.search.scoring import (
     temporal_ranking,
     uncertainty,
 )
-from chronoforest.search.tree import Forest, Tree
+from chronoforest.search.tree import Forest, Tree, promote
 from chronoforest.types import (
     Calibration,
     Density,
@@ -118,7 +118,8 @@ def expand(
     look_ahead(waiting, models.sampler, models.density, models.largest_hop, params.junction, rng)
     witnesses = _witnesses(forest, [_held(leaf) for leaf in waiting], models.calibration)
     wanted = _choose(moves, models.calibration, params)
-    grown = [_Growth(tree, tree.promote(nodes), partners) for tree, nodes, partners in wanted]
+    rows = promote([(tree, nodes) for tree, nodes, _ in wanted])
+    grown = [_Growth(tree, new, partners) for (tree, _, partners), new in zip(wanted, rows, strict=True)]
     witnesses += _witnesses(forest, [growth.bridging for growth in grown], models.calibration)
     new_leaves = _aimed(grown, models.calibration) + _revived(moves, grown, models.calibration)
     fresh = [Frames(growth.tree, growth.tree.frames_of(growth.rows)) for growth in grown]

@@ -11,7 +11,7 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
 from chronoforest.errors import InvalidParameter, require_at_least
-from chronoforest.search.tree import Representatives, Tree
+from chronoforest.search.tree import Representatives, Tree, outward_each
 from chronoforest.types import BoolArray, Density, Distance, FloatArray, IntArray, Query, Sampler
 
 EXEC_SCALE = 0.2
@@ -95,10 +95,7 @@ class _Batch:
 
     def outward(self, leaf: IntArray, near: NDArray[Any], far: NDArray[Any]) -> FloatArray:
         """[n] d between codes [n, F] in the direction of travel of their leaves' trees."""
-        is_back = self.is_incoming[leaf]
-        if is_back.any():
-            near, far = (np.where(is_back[:, None], *codes) for codes in ((far, near), (near, far)))
-        return self.distance.between(near, far)
+        return outward_each(self.distance, self.is_incoming[leaf], near, far)
 
 
 def look_ahead(

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from chronoforest.search.tree import Forest, Tree
+from chronoforest.search.tree import Forest, Tree, outward_each
 from chronoforest.types import FloatArray, IntArray, Meeting, Pair
 
 
@@ -39,14 +39,19 @@ def meetings(forest: Forest, fresh: Sequence[Frames], radius: float, step_length
     u, v, pair = u[pair >= 0], v[pair >= 0], pair[pair >= 0]
     is_arriving = np.array([frames.tree is not forest.outgoing.get(frames.tree.anchor) for frames in fresh])
     is_back = is_arriving[near.owner[u]]
-    distance = fresh[0].tree.distance
-    gap = distance.between(*_swapped(is_back[:, None], near.codes[u], far.codes[v]))
+    gap = outward_each(fresh[0].tree.distance, is_back, near.codes[u], far.codes[v])
     cost = np.where(gap <= radius, near.cost[u] + gap + far.cost[v], np.inf)
-    source, target = _swapped(is_back, near.row[u], far.row[v])
+    ends = np.stack([near.row[u], far.row[v]], axis=1)
     return [
-        Meeting(pairs[pair[k]], float(cost[k]), float(gap[k]), int(source[k]), int(target[k]))
+        Meeting(pairs[pair[k]], float(cost[k]), float(gap[k]), *_travelled(ends[k].tolist(), is_back[k]))
         for k in _cheapest(pair, cost)
     ]
+
+
+def _travelled(ends: list[int], is_back: bool) -> tuple[int, int]:
+    """Two frames in the direction of travel."""
+    near, far = ends
+    return (far, near) if is_back else (near, far)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,15 +86,6 @@ def _numbered(forest: Forest, fresh: Sequence[Frames]) -> tuple[list[Pair], IntA
             number[row, position[id(partner)]] = len(pairs)
             pairs.append(pair)
     return pairs, number
-
-
-def _swapped(
-    is_back: NDArray[np.bool_], first: NDArray[Any], second: NDArray[Any]
-) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Both, the other way round where that is the direction of travel."""
-    if not is_back.any():
-        return first, second
-    return np.where(is_back, second, first), np.where(is_back, first, second)
 
 
 def _cheapest(pair: IntArray, cost: FloatArray) -> IntArray:

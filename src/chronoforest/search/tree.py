@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -110,20 +111,24 @@ class Tree:
         """Keep lookaheads at their nodes."""
         self.representatives = self.representatives.joined(found)
 
-    def promote(self, nodes: IntArray) -> IntArray:
-        """Turn all representatives of the given nodes into children; returns the new rows."""
+    def take(self, nodes: IntArray) -> Representatives:
+        """All representatives of the given nodes, which hold them no longer."""
         is_chosen = np.isin(self.representatives.node, nodes)
         chosen = self.representatives.where(is_chosen)
         self.representatives = self.representatives.where(~is_chosen)
-        return self.append(chosen)
+        return chosen
 
     def append(self, chosen: Representatives) -> IntArray:
         """Add one child per row and its frames; returns the new rows."""
+        (rows,) = append([(self, chosen)])
+        return rows
+
+    def extend(self, chosen: Representatives, steps: FloatArray) -> IntArray:
+        """The same with the steps [r · horizon] from the boundary to each frame."""
         rows = np.arange(self.num_nodes, self.num_nodes + len(chosen))
         frames = chosen.segment[:, 1:].reshape(len(rows) * self.horizon, self.state.shape[1])
         codes = chosen.codes.reshape(len(frames), self.codes.shape[1])
-        boundary = np.repeat(self.codes[chosen.node], self.horizon, axis=0)
-        reached = np.repeat(self.cost[chosen.node], self.horizon) + self.outward(boundary, codes)
+        reached = np.repeat(self.cost[chosen.node], self.horizon) + steps
         self.parent = np.concatenate([self.parent, chosen.node])
         self.state = np.concatenate([self.state, chosen.state])
         self.cost = np.concatenate([self.cost, chosen.cost])
@@ -158,6 +163,33 @@ class Tree:
     def _own_frames(self, node: int) -> IntArray:
         first = 1 + (node - 1) * self.horizon
         return np.array([0]) if node == 0 else np.arange(first, first + self.horizon)
+
+
+def outward_each(distance: Distance, is_back: BoolArray, near: NDArray[Any], far: NDArray[Any]) -> FloatArray:
+    """[n] d between codes [n, F] in the direction of travel: from far to near where `is_back` [n] says so."""
+    if is_back.any():
+        near, far = (np.where(is_back[:, None], *codes) for codes in ((far, near), (near, far)))
+    return distance.between(near, far)
+
+
+def promote(wanted: Sequence[tuple[Tree, IntArray]]) -> list[IntArray]:
+    """Turn all representatives of the given nodes of each tree into its children; the new rows of each."""
+    return append([(tree, tree.take(nodes)) for tree, nodes in wanted])
+
+
+def append(found: Sequence[tuple[Tree, Representatives]]) -> list[IntArray]:
+    """Add children to several trees, in one call of the distance that all share; the new rows of each."""
+    if not found:
+        return []
+    counts = [len(chosen) * tree.horizon for tree, chosen in found]
+    steps = outward_each(
+        found[0][0].distance,
+        np.repeat([tree.is_incoming for tree, _ in found], counts),
+        np.concatenate([np.repeat(tree.codes[chosen.node], tree.horizon, axis=0) for tree, chosen in found]),
+        np.concatenate([chosen.codes.reshape(-1, tree.codes.shape[1]) for tree, chosen in found]),
+    )
+    parts = np.split(steps, np.cumsum(counts)[:-1])
+    return [tree.extend(chosen, part) for (tree, chosen), part in zip(found, parts, strict=True)]
 
 
 @dataclass(frozen=True)
