@@ -33,8 +33,8 @@ class Part:
         return cls(cost[np.ix_(rows, rows)], part, rows)
 
     def inner(self, route: JointRoute) -> JointRoute:
-        """Those orders of a route of the whole problem that begin in the part, with the part's rows; they must
-        visit nothing else."""
+        """Those orders of a route of the whole problem that begin in the part, with the part's rows; they
+        must visit nothing else."""
         own = {row: number for number, row in enumerate(self.rows)}
         orders = (order for order in route.orders if order[0] in own)
         return JointRoute(tuple(tuple(own[row] for row in order) for order in orders))

@@ -68,6 +68,24 @@ class FixedChains:
         return self.route
 
 
+def solver_for(
+    cost: FloatArray, problem: Problem, order: JointRoute | None, fixes_order: bool
+) -> tuple[RouteSolver, tuple[int, ...]]:
+    """What solves for routes over ways that take [A, A] steps, and the rows of waypoints that it leaves out.
+
+    order: a given route, kept as far as ways lead along it; fixes_order: the first solution stands.
+    """
+    if order is not None:
+        kept = keep_order(cost, problem, order)
+        return kept, kept.left_out
+    solver: RouteSolver = AutoSolver()
+    left_out: tuple[int, ...] = ()
+    if not is_connected(cost, problem):
+        solver = shares = share_out(cost, problem, AutoSolver())
+        left_out = shares.left_out
+    return (FixedChains(solver(cost, problem, None), left_out) if fixes_order else solver), left_out
+
+
 def share_out(cost: FloatArray, problem: Problem, solver: AutoSolver) -> Shares:
     """Waypoints for those who get home, as many as can be; of what these leave, for the others what they can
     reach."""
@@ -117,8 +135,8 @@ def _visited(share: Share, cost: FloatArray, problem: Problem, solver: AutoSolve
     """Rows of as many waypoints of a share as its agents can visit."""
     whole = share.part(cost, problem)
     # Over a stop one may get where no way leads at once: who stops there may turn.
-    can = _servers(np.isfinite(closure(whole.cost).cost), whole.problem).any(axis=0)
-    rows = tuple(row for row, is_served in zip(share.waypoints, can, strict=True) if is_served)
+    servers = _servers(np.isfinite(closure(whole.cost).cost), whole.problem)
+    rows = tuple(row for k, row in enumerate(share.waypoints) if servers[:, k].any())
     part = Share(share.agents, rows).part(cost, problem)
     if is_connected(part.cost, part.problem):
         return rows

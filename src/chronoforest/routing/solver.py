@@ -209,9 +209,10 @@ def _vehicle_problem(cost: FloatArray, problem: Problem, prize: float | None) ->
     num_locations = num_anchors + num_agents
     scale = _INTEGER_RANGE / float(cost.max(initial=1.0))
     # PyVRP pays a prize for a visit only where it may be left out.
-    worth = {} if prize is None else {"prize": round(prize * scale), "required": False}
+    worth: dict[str, Any] = {} if prize is None else {"prize": round(prize * scale), "required": False}
     goals = [problem.goal_index(m) for m in range(num_agents)]
-    matrix: Any = _gated_matrix(np.rint(cost * scale).astype(np.int64), num_agents)  # PyVRP's stubs misname the array type
+    scaled = np.rint(cost * scale).astype(np.int64)
+    matrix: Any = _gated_matrix(scaled, num_agents)  # PyVRP's stubs misname the array type
     return pyvrp.ProblemData(
         locations=[pyvrp.Location(0, 0)] * num_locations,
         clients=[

@@ -68,6 +68,26 @@ class Leg:
     evidence: LegEvidence = "verified"
 
 
+@dataclass(frozen=True, eq=False)
+class Gap:
+    """What no way crosses on the way from one anchor to another.
+
+    reached: [2] a place that ways from the source lead to; wanted: [2] the nearest one from which ways lead
+    on to the target; extents: units that the ways of both sides get away from their anchor; left_out: the
+    waypoints that nobody visits for it; is_recorded: the support leads across; is_searched: trees were grown
+    there, in vain.
+    """
+
+    source: str
+    target: str
+    reached: FloatArray
+    wanted: FloatArray
+    extents: tuple[float, float]
+    left_out: tuple[str, ...] = ()
+    is_recorded: bool = True
+    is_searched: bool = False
+
+
 def _nothing() -> FloatArray:
     return np.zeros(0)
 
