@@ -56,7 +56,8 @@ class Leg:
     cost, gap, width are in steps: what the order was solved on, the distance left between the bridge's two
     halves, and the 5–95 % uncertainty band of the cost (paper eq. 39). Where ways are lanes the cost is more
     than the leg takes if few drove there, or nobody: `Plan.durations` tells how long it takes. `chain` names
-    the anchors the leg runs through; `evidence` says whether its way was only proposed, by the roadmap, or verified by the denoiser.
+    the anchors the leg runs through; `evidence` says whether its way was only proposed, by the roadmap, or
+    verified by the denoiser.
     """
 
     source: str
