@@ -202,8 +202,8 @@ def test_what_is_left_out_is_told_with_the_reason(page):
     page.plan()
     page.js(
         """
-        const { plan } = viewer.first;
-        Object.assign(plan, { complete: false, left_out: ["W1"], shortfalls: ["W1 is left out: so far away"] });
+        const missing = { left_out: ["W1"], shortfalls: ["W1 is left out: so far away"] };
+        Object.assign(viewer.first.plan, { complete: false, ...missing });
         arguments[0].dispatchEvent(new Event("input"));
     """,
         page["slider"],

@@ -24,7 +24,7 @@ from chronoforest.types import (
     TreePicture,
 )
 
-MOST_ROUNDS = 20
+MOST_ROUNDS = 10
 """Rounds of trees across one gap: they cross it in a few, or in vain."""
 
 MOST_SEARCHED = 4
@@ -96,7 +96,8 @@ class Gaps:
     def _gap(self, joined: Joined, leg: Pair, left_out: tuple[int, ...]) -> OpenGap:
         at, first = find_break(joined, leg.source, leg.target, self.prepared.learned), joined.first
         # Where one gets but cannot turn, both sides end at the same place.
-        is_turn = at.reached == at.wanted
+        reached, wanted = joined.places.position[[at.reached, at.wanted]]
+        is_turn = np.array_equal(reached, wanted)
         ends = (first + leg.source, first + leg.target) if is_turn else (at.reached, at.wanted)
         return OpenGap(leg, at, left_out, ends)
 
@@ -161,7 +162,8 @@ class Gaps:
         result = loop.result("", "", self.seed)
         if result.complete:
             path = result.routes[0].path
-            roads.add(ends, path, self.prepared.clock(path), self.prepared.params.is_reversible)
+            (steps,) = self.prepared.clock([path])
+            roads.add(ends, path, steps, self.prepared.params.is_reversible)
         return result.complete
 
     def _named(self, gap: OpenGap, trees: Sequence[TreePicture]) -> tuple[TreePicture, ...]:
