@@ -11,6 +11,7 @@ from chronoforest.planning import gaps
 from chronoforest.planning.planner import MaxRounds, MaxSeconds
 from chronoforest.planning.result import load_result
 from chronoforest.planning.roadmap_search import RoadmapSearch
+from chronoforest.roadmap.breaks import SupportParts
 from chronoforest.types import Problem
 
 VARIANTS = ["verified", "roadmap-only", "roadmap-fixed"]
@@ -126,8 +127,14 @@ def test_rounds_of_trees_are_rounds_of_the_plan():
     assert result.rounds[1].pairs == result.rounds[1].route.legs
 
 
-def test_trees_in_vain_are_told_and_not_tried_twice(monkeypatch):
-    monkeypatch.setattr(gaps, "is_recorded_between", lambda *_: True)
+@pytest.fixture
+def all_is_recorded(monkeypatch):
+    """So it seems."""
+    monkeypatch.setattr(SupportParts, "joins", lambda self, ends: True)
+
+
+@pytest.mark.usefixtures("all_is_recorded")
+def test_trees_in_vain_are_told_and_not_tried_twice():
     result = walled_planner().plan(VISITS_BEYOND)
     assert result.left_out == ("W2", "W4")
     assert result.gaps[0].is_searched
@@ -135,8 +142,16 @@ def test_trees_in_vain_are_told_and_not_tried_twice(monkeypatch):
     assert 0 < len(tree_rounds(result)) <= gaps.MOST_ROUNDS
 
 
+@pytest.mark.usefixtures("all_is_recorded")
+def test_trees_that_time_cut_short_were_not_in_vain():
+    result = walled_planner().plan(VISITS_BEYOND, stop=MaxRounds(5))
+    assert tree_rounds(result)
+    assert not result.gaps[0].is_searched
+    assert "allow more time" in result.shortfalls[0]
+
+
+@pytest.mark.usefixtures("all_is_recorded")
 def test_only_so_many_gaps_are_searched(monkeypatch):
-    monkeypatch.setattr(gaps, "is_recorded_between", lambda *_: True)
     monkeypatch.setattr(gaps, "MOST_SEARCHED", 0)
     planner = walled_planner()
     assert not planner.plan(VISITS_BEYOND).gaps[0].is_searched

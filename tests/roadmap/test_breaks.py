@@ -5,7 +5,7 @@ import pytest
 from fakes import SIDE, EuclideanDistance, FakeModels, SquareDensity
 from road_cases import square_road
 
-from chronoforest.roadmap.breaks import find_break, is_recorded_between, leading_to, reached_from, with_way
+from chronoforest.roadmap.breaks import SupportParts, find_break, leading_to, reached_from, with_way
 from chronoforest.roadmap.hops import Hops
 from chronoforest.roadmap.places import Places
 from chronoforest.roadmap.turns import turns
@@ -81,7 +81,7 @@ def test_where_ways_are_lanes_the_turns_follow():
 def test_recordings_lead_across_an_open_square_and_not_across_a_wall():
     ends = ANCHORS[:2]
     open_support, cut = FakeModels().support, FakeModels(density=SquareDensity(WALL)).support
-    assert is_recorded_between(open_support, ends, 0.0)
-    assert not is_recorded_between(cut, ends, 0.0)
-    assert is_recorded_between(cut, ends, 4.0), "trees meet across two units"
-    assert is_recorded_between(cut, np.array([[-1.0, 4.0], [3.0, 10.0]]), 0.0), "an anchor may lie outside"
+    assert SupportParts(open_support, 0.0).joins(ends)
+    assert not SupportParts(cut, 0.0).joins(ends)
+    assert SupportParts(cut, 4.0).joins(ends), "trees meet across two units"
+    assert SupportParts(cut, 0.0).joins(np.array([[-1.0, 4.0], [3.0, 10.0]])), "an anchor may lie outside"

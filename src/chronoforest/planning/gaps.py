@@ -9,8 +9,9 @@ import numpy as np
 
 from chronoforest.planning.closed_loop import ClosedLoop
 from chronoforest.planning.preparation import Prepared
+from chronoforest.planning.result import PlanResult
 from chronoforest.planning.roads import Roads
-from chronoforest.roadmap.breaks import Break, find_break, is_recorded_between
+from chronoforest.roadmap.breaks import Break, find_break
 from chronoforest.roadmap.ways import Joined
 from chronoforest.search.memory import ForestMemory
 from chronoforest.types import (
@@ -111,8 +112,14 @@ class Gaps:
                 return False
             if self._is_searched(roads, gap) or not self._is_recorded(roads, gap):
                 continue
+            result = self._grow(roads, gap, stop, seen)
+            if not result.complete and result.num_rounds < MOST_ROUNDS:  # the plan's time is over
+                return False
             self.searched.add(self._key(roads, gap))
-            if self._grow(roads, gap, stop, seen):
+            if result.complete:
+                path = result.routes[0].path
+                (steps,) = self.prepared.clock([path])
+                roads.add(gap.ends, path, steps, self.prepared.params.is_reversible)
                 return True
         return False
 
@@ -146,9 +153,9 @@ class Gaps:
         _, _, first = min(legs)
         return first[0] if first else None
 
-    def _grow(self, roads: Roads, gap: OpenGap, stop: PartOf, seen: Callable[[Pair], None]) -> bool:
-        """Grow trees from both sides of a gap; whether they met."""
-        ends, places, before = gap.ends, self._places(roads, gap), self.num_expanded
+    def _grow(self, roads: Roads, gap: OpenGap, stop: PartOf, seen: Callable[[Pair], None]) -> PlanResult:
+        """What trees find that grow from both sides of a gap."""
+        places, before = self._places(roads, gap), self.num_expanded
         loop = ClosedLoop(self.prepared, Problem(places[:1], places[1:]), None, self.memory, self.seed)
 
         def watch(snapshot: Snapshot) -> None:
@@ -159,12 +166,7 @@ class Gaps:
 
         loop.run(stop, None, watch)
         self._grown, self._growing = self.trees, ()
-        result = loop.result("", "", self.seed)
-        if result.complete:
-            path = result.routes[0].path
-            (steps,) = self.prepared.clock([path])
-            roads.add(ends, path, steps, self.prepared.params.is_reversible)
-        return result.complete
+        return loop.result("", "", self.seed)
 
     def _named(self, gap: OpenGap, trees: Sequence[TreePicture]) -> tuple[TreePicture, ...]:
         """Trees under the names of the anchors that they are grown for."""
@@ -186,9 +188,7 @@ class Gaps:
         return self._key(roads, gap) in self.searched
 
     def _is_recorded(self, roads: Roads, gap: OpenGap) -> bool:
-        """Whether trees may lead across: they keep to what was recorded, and meet where they come near."""
-        radius = self.prepared.params.search.meeting_steps * self.prepared.models.step_length
-        return is_recorded_between(self.prepared.support, self._places(roads, gap), radius)
+        return self.prepared.parts.joins(self._places(roads, gap))
 
 
 def _together(cost: FloatArray, waypoints: Sequence[int]) -> list[tuple[int, ...]]:

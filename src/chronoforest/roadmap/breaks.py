@@ -87,16 +87,24 @@ def with_way(
     return Joined(places, hops, joined.num_anchors, over)
 
 
-def is_recorded_between(support: Support, ends: FloatArray, most_apart: float) -> bool:
-    """Whether the support leads from about one place to about the other [2, d], over no more than so many
-    units outside it at a time."""
-    reach = int(0.5 * most_apart / support.cell)
-    mask = binary_dilation(support.mask, iterations=reach) if reach else support.mask
-    parts, _ = label(mask, np.ones((3,) * mask.ndim))
-    cells = np.argwhere(mask)
-    nearest = cKDTree(cells).query((ends - support.origin) / support.cell)[1]
-    first, second = (parts[tuple(cells[row])] for row in nearest)
-    return bool(first == second)
+class SupportParts:
+    """The parts into which a support falls, where no more than so many units lie between."""
+
+    def __init__(self, support: Support, most_apart: float) -> None:
+        reach = int(0.5 * most_apart / support.cell)
+        mask = binary_dilation(support.mask, iterations=reach) if reach else support.mask
+        parts, _ = label(mask, np.ones((3,) * mask.ndim))
+        cells = np.argwhere(mask)
+        self._places = support.origin + support.cell * cells
+        self._parts = parts[tuple(cells.T)]
+
+    def joins(self, ends: FloatArray) -> bool:
+        """Whether recordings lead from about one place to about the other [2, d]."""
+        first, second = (self._part(end) for end in ends)
+        return first == second
+
+    def _part(self, place: FloatArray) -> int:
+        return int(self._parts[np.argmin(((self._places - place) ** 2).sum(axis=1))])
 
 
 def _closest(position: FloatArray, here: IntArray, there: IntArray, distance: Distance) -> tuple[int, int]:
