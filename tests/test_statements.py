@@ -26,7 +26,7 @@ from chronoforest.execution import rollout
 from chronoforest.execution.rollout import Rollout
 from chronoforest.models import checkpoint
 from chronoforest.peers.choice import PlannerChoice
-from chronoforest.planning import result as plan_files
+from chronoforest.planning import exports as plan_files
 from chronoforest.planning.variants import VARIANTS
 from chronoforest.types import Certificate, Leg, Plan, RoundStats
 
@@ -140,7 +140,7 @@ def field_names(kind):
 
 def test_the_table_of_a_plan_has_the_keys_of_a_plan():
     result = make_planner().plan(scattered_problem(1, 1), variant="online")
-    written = plan_files._to_dict(result)
+    written = json.loads(result.to_json())
     said = table("Plan")
     assert set(said) == set(written)
     assert named(said["routes"]) == set(written["routes"][0])

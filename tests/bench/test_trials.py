@@ -4,6 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from fake_planner import FakePlanner
+from gap_worlds import VISITS_BEYOND, tolled_planner
 from protocol_runs import run_case
 
 from chronoforest.bench.case import Case
@@ -145,6 +146,13 @@ def test_the_first_plan_is_there_when_a_round_has_all_legs_of_its_route(planner)
 
 def test_a_first_plan_that_no_round_followed_is_the_whole_plan(planner):
     assert first_complete_seconds(timed(planner, (1.0, False), (2.0, True))) == 9.0
+
+
+def test_a_round_that_left_a_waypoint_out_had_no_whole_plan():
+    result = tolled_planner().plan(VISITS_BEYOND)
+    whole = [stats.seconds for stats in result.rounds if len(stats.route.legs) == 5]
+    assert len(whole) < len(result.rounds)
+    assert first_complete_seconds(result) == whole[0]
 
 
 def test_a_plan_that_is_never_complete_has_no_first_one():

@@ -143,6 +143,31 @@ def test_workers_get_some_problems_at_a_time(command, tmp_path, monkeypatch):
     assert load_result(tmp_path / "plans" / "c.json").problem.goals.tolist() == [[14.0, 15.0]]
 
 
+class Poisoned:
+    """An engine where whoever gets problem b ends, with all that it has."""
+
+    def __init__(self):
+        self.sizes = []
+
+    def answers(self, work, items, files=()):
+        for index, item in enumerate(items):
+            self.sizes.append(len(item))
+            is_poison = any(one.name == "b" for one in item)
+            yield Answer(index, failure="it ended") if is_poison else Answer(index, work(item, unmoved))
+
+
+def test_a_problem_that_ends_its_workers_fails_alone(command, tmp_path, monkeypatch):
+    engine = Poisoned()
+    monkeypatch.setattr(plans, "AT_ONCE", 2)
+    monkeypatch.setattr(EngineChoice, "make", lambda self, modules: engine)
+    (tmp_path / "problems.csv").write_text(PROBLEMS.replace("99", "17") + "d,3,3,14,14\n")
+    assert main([*command, "--workers", "2"]) == 3
+    assert {line["name"] for line in lines(tmp_path / "plans" / "plans.jsonl")} == {"a", "c", "d"}
+    assert lines(tmp_path / "plans" / "failures.jsonl") == [{"name": "b", "reason": "it ended"}]
+    assert load_result(tmp_path / "plans" / "a.json").problem.goals.tolist() == [[15.0, 15.0]]
+    assert engine.sizes == [2, 2, 1, 1]
+
+
 def test_workers_are_for_many_problems(capsys, loaded):
     single = ["plan", "--preset", MEDIUM, "--starts", "3,3", "--goals", "15,15", "--workers", "2"]
     assert main(single) == 2

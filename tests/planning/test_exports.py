@@ -9,6 +9,7 @@ from functools import cache
 import numpy as np
 import pytest
 from fakes import BLOCK, FakeModels, SquareDensity, make_planner, scattered_problem
+from gap_worlds import VISITS_BEYOND, walled_planner
 
 from chronoforest.data.frames import Frame
 from chronoforest.data.geofiles import parse_xml
@@ -58,6 +59,24 @@ def test_times_rise_from_stop_to_stop_and_speeds_follow():
             assert route.speeds.min() > 0
     steps, seconds = planned(Frame()).routes[0].times, planned(BERLIN).routes[0].times
     np.testing.assert_allclose(seconds, 2.0 * steps, rtol=1e-3)
+
+
+def test_legs_take_what_lies_between_their_stops():
+    for route in planned(BERLIN).routes:
+        assert len(route.durations) == len(route.legs)
+        assert route.durations.sum() == pytest.approx(route.duration)
+        assert route.durations.tolist() == np.diff(route.times[list(route.stops)]).tolist()
+    assert len(replace(route, times=np.zeros(0)).durations) == 0
+
+
+def test_gpx_says_what_is_missing():
+    frame = Frame("degrees", (13.4, 52.5), 2.0)
+    planner = walled_planner()
+    planner.frame = frame
+    result = planner.plan(VISITS_BEYOND.moved(frame.to_user))
+    (told,) = parse_xml(result.to_gpx()).iter("desc")
+    assert told.text.startswith("incomplete, left out: W2, W4. W2, W4 are left out: ways from S1")
+    assert not list(parse_xml(planned(BERLIN).to_gpx()).iter("desc"))
 
 
 def test_an_incomplete_plan_has_times_as_far_as_it_goes():

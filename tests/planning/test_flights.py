@@ -15,6 +15,7 @@ from fakes import (
     make_planner,
     scattered_problem,
 )
+from gap_worlds import ACROSS, NEAR, VISITS_BEYOND, tolled_planner, walled_planner
 
 from chronoforest.errors import InvalidParameter, InvalidProblem, UnknownVariant
 from chronoforest.planning import flights
@@ -121,14 +122,16 @@ def test_what_is_verified_first_is_told_first():
     assert told == [1, 0]
 
 
-def test_where_the_roadmap_leads_nowhere_trees_are_grown_for_that_problem():
-    wall = ((9.0, -1.0), (11.0, SIDE + 1.0))
-    planner = make_planner(wall, max_rounds=4)
-    across = Problem([[3.0, 10.0]], [[17.0, 10.0]])
-    apart, near = planner.plan_many([across, Problem([[3.0, 10.0]], [[3.0, 3.0]])])
-    assert_same(apart, planner.plan(across))
-    assert not apart.complete
-    assert near.complete
+def test_what_the_roadmap_does_not_connect_is_told_and_searched_for_as_alone():
+    for planner in (walled_planner(), tolled_planner()):
+        together = planner.plan_many([ACROSS, NEAR, VISITS_BEYOND], seeds=[1, 2, 3])
+        for seed, result in enumerate(together, start=1):
+            assert_same(result, planner.plan(result.problem, seed=seed))
+        assert [result.complete for result in together] == [
+            planner.name == "toll",
+            True,
+            planner.name == "toll",
+        ]
 
 
 def test_searches_that_are_over_are_freed(monkeypatch):

@@ -82,4 +82,4 @@ def test_an_incomplete_plan_is_kept_and_stays_among_the_failures(tmp_path):
     assert again.open([one]) == []
     assert (again.num_incomplete, again.all_complete) == (1, False)
     (failure,) = lines(tmp_path / FAILURES)
-    assert failure == {"name": "p0", "reason": "incomplete, unmet: S1→G1"}
+    assert failure == {"name": "p0", "reason": f"incomplete, unmet: S1→G1. {result.shortfalls[0]}"}

@@ -172,7 +172,7 @@ def test_the_smallest_budget_still_gives_a_complete_plan_that_is_proposed(stop):
 def test_an_unreachable_goal_ends_at_the_preset_number_of_rounds():
     """A wall across the whole square: no meeting can exist, and the plan never pretends one does."""
     planner = make_planner(((9.0, -1.0), (11.0, SIDE + 1.0)), max_rounds=6)
-    result = planner.plan(Problem(starts=[[3.0, 10.0]], goals=[[17.0, 10.0]]))
+    result = planner.plan(Problem(starts=[[3.0, 10.0]], goals=[[17.0, 10.0]]), variant="online")
     assert (result.num_rounds, result.unmet) == (6, (("S1", "G1"),))
     assert result.routes[0].path[:, 0].max() < 9.0
 

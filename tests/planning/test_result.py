@@ -67,6 +67,7 @@ def test_saving_a_loaded_plan_writes_the_same_file_but_for_rounding(is_complete,
     first, second = (json.loads((tmp_path / name).read_text()) for name in ("plan.json", "again.json"))
     for values in (first, second):
         values.pop("length")
+        values.pop("shortfalls")
     assert first == second
 
 

@@ -198,6 +198,19 @@ def test_a_round_tells_which_of_its_legs_are_only_proposed(page):
     assert sorted(states) == [*["met"] * (len(states) - 1), "proposed"]
 
 
+def test_what_is_left_out_is_told_with_the_reason(page):
+    page.plan()
+    page.js(
+        """
+        const missing = { left_out: ["W1"], shortfalls: ["W1 is left out: so far away"] };
+        Object.assign(viewer.first.plan, { complete: false, ...missing });
+        arguments[0].dispatchEvent(new Event("input"));
+    """,
+        page["slider"],
+    )
+    assert page.text("outcome") == "Incomplete, left out: W1. W1 is left out: so far away."
+
+
 @pytest.mark.parametrize("variant", [DEFAULT_VARIANT, "online"])
 def test_a_round_shows_its_legs_and_its_matrix(page, variant):
     Select(page["variant"]).select_by_value(variant)

@@ -183,13 +183,15 @@ def measure_unmapped(result: PlanResult) -> PlanFigures:
 
 
 def first_complete_seconds(result: PlanResult) -> float | None:
-    """When a plan was complete for the first time: after the first round that had all legs of its route.
+    """When a plan was complete for the first time: after the first round that had all legs of a route through
+    all waypoints.
 
     If no round followed, only the finished plan was there to use, shortened and put together.
     """
     if not result.complete:
         return None
-    rounds = result.rounds[:-1]
+    num_legs = result.problem.num_waypoints + result.problem.num_agents
+    rounds = (stats for stats in result.rounds[:-1] if len(stats.route.legs) == num_legs)
     seconds = (stats.seconds for stats in rounds if {*stats.route.legs} <= {*stats.accepted})
     return next(seconds, result.seconds)
 

@@ -18,7 +18,7 @@ from chronoforest.planning.plan_folder import FAILURES, PLANS, PlanFolder
 from chronoforest.planning.problem_files import NamedProblem
 
 if TYPE_CHECKING:
-    from chronoforest.engines import EngineChoice, Places
+    from chronoforest.engines import Answer, EngineChoice, Places
     from chronoforest.peers.choice import PlannerChoice
     from chronoforest.planning.flights import Outcome
     from chronoforest.planning.planner import Planner
@@ -26,8 +26,10 @@ if TYPE_CHECKING:
     from chronoforest.presets.loading import PresetPlanner
     from chronoforest.types import Problem
 
+    Told = list[tuple[int, PlanResult | str]]
+
 AT_ONCE = 16
-"""Problems that a worker gets at a time: enough to fill a batch, few enough to be lost with it."""
+"""Problems that a worker gets at a time: enough to fill a batch, few enough to be planned anew."""
 
 
 @dataclass(frozen=True)
@@ -83,22 +85,40 @@ def _here(problems: Sequence[NamedProblem], manner: Manner) -> Generator[tuple[i
 def _on_workers(
     left: Sequence[NamedProblem], manner: Manner, where: EngineChoice
 ) -> Generator[tuple[int, Outcome], None, None]:
-    """The same from workers, who get some problems at a time."""
-    items = [range(low, min(low + AT_ONCE, len(left))) for low in range(0, len(left), AT_ONCE)]
-    parts = [tuple(left[number] for number in item) for item in items]
+    """The same from workers, who get some problems at a time; those that ended their workers together come
+    one by one in the end, so that only the one at fault fails."""
+    groups = [range(low, min(low + AT_ONCE, len(left))) for low in range(0, len(left), AT_ONCE)]
+    lost: list[int] = []
+    for numbers, answer in _answered(left, groups, manner, where):
+        if answer.result is None and len(numbers) > 1:
+            lost += numbers
+        else:
+            yield from _outcomes(numbers, answer)
+    for numbers, answer in _answered(left, [range(number, number + 1) for number in lost], manner, where):
+        yield from _outcomes(numbers, answer)
+
+
+def _answered(
+    left: Sequence[NamedProblem], groups: Sequence[range], manner: Manner, where: EngineChoice
+) -> Generator[tuple[range, Answer[Told]], None, None]:
+    """The numbers of every group of problems and what a worker made of them."""
+    if not groups:
+        return
+    parts = [tuple(left[number] for number in numbers) for numbers in groups]
     engine = where.make(manner.choice.modules)
     with closing(engine.answers(partial(plan_some, manner), parts, manner.choice.files)) as answers:
         for answer in answers:
-            numbers = items[answer.index]
-            if answer.result is None:
-                yield from ((number, ChronoForestError(answer.failure)) for number in numbers)
-            else:
-                yield from ((numbers[k], _outcome(told)) for k, told in answer.result)
+            yield groups[answer.index], answer
 
 
-def plan_some(
-    manner: Manner, problems: Sequence[NamedProblem], places: Places
-) -> list[tuple[int, PlanResult | str]]:
+def _outcomes(numbers: range, answer: Answer[Told]) -> Iterator[tuple[int, Outcome]]:
+    if answer.result is None:
+        yield from ((number, ChronoForestError(answer.failure)) for number in numbers)
+    else:
+        yield from ((numbers[k], _outcome(told)) for k, told in answer.result)
+
+
+def plan_some(manner: Manner, problems: Sequence[NamedProblem], places: Places) -> Told:
     """What a worker makes of problems: plans, or why there is none; not all errors can be sent."""
     planner = _loaded(manner.choice.moved(places))
     return [

@@ -1,12 +1,13 @@
-"""Plans in the formats of maps and tables: GeoJSON, GPX, CSV and a DataFrame, with a time and a speed at
-every point."""
+"""Plans as files: JSON that loads back, and the formats of maps and tables, GeoJSON, GPX, CSV and a
+DataFrame, with a time and a speed at every point."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
@@ -16,15 +17,50 @@ import numpy as np
 from chronoforest.data.frames import Frame
 from chronoforest.errors import InvalidParameter
 from chronoforest.modules import optional
-from chronoforest.types import FloatArray, Plan
+from chronoforest.types import FloatArray, Gap, Plan
 
 if TYPE_CHECKING:
     from chronoforest.planning.result import PlanResult
+
+FORMAT = "chronoforest-plan/1"
+"""Of JSON that loads back."""
 
 DEPARTURE = datetime(1970, 1, 1, tzinfo=UTC)
 """When tracks start: a plan has durations and no date."""
 
 SPEED_EXTENSION = "http://www.garmin.com/xmlschemas/TrackPointExtension/v2"
+
+
+def plan_json(result: PlanResult) -> str:
+    """Strict JSON that loads back, without NaN or infinity."""
+    as_they_are = (
+        "preset",
+        "variant",
+        "complete",
+        "length",
+        "raw_length",
+        "num_expanded",
+        "seconds",
+        "unmet",
+        "left_out",
+        "shortfalls",
+    )
+    anchors = ("starts", "goals", "waypoints")
+    values = {
+        "format": FORMAT,
+        **{name: getattr(result, name) for name in as_they_are},
+        "seed": int(result.seed),
+        "problem": {name: getattr(result.problem, name).tolist() for name in anchors},
+        "frame": result.frame.to_dict(),
+        "routes": [_route_dict(route, result.frame) for route in result.routes],
+        "gaps": [_gap_dict(gap) for gap in result.gaps],
+        "rounds": [_finite(asdict(stats)) for stats in result.rounds],
+        "certificate": _finite(asdict(result.certificate)),
+        "trees": [{"anchor": t.anchor, "segments": np.round(t.segments, 2).tolist()} for t in result.trees],
+        "meetings": result.meetings.tolist(),
+        "support": result.support.to_dict(),
+    }
+    return json.dumps(values, allow_nan=False)
 
 
 def geojson(result: PlanResult) -> str:
@@ -34,6 +70,7 @@ def geojson(result: PlanResult) -> str:
     features += [_point(result, row) for row in range(result.problem.num_anchors)]
     about = {"preset": result.preset, "variant": result.variant, "seed": int(result.seed)}
     facts = {"complete": result.complete, "length": result.length, "frame": result.frame.to_dict()}
+    facts |= {} if result.complete else {"shortfalls": result.shortfalls}
     return json.dumps({"type": "FeatureCollection", **about, **facts, "features": features}, allow_nan=False)
 
 
@@ -46,6 +83,9 @@ def gpx(result: PlanResult) -> str:
         '<gpx version="1.1" creator="chronoforest" xmlns="http://www.topografix.com/GPX/1/1" '
         f'xmlns:gpxtpx="{SPEED_EXTENSION}">',
     ]
+    if not result.complete:
+        told = ". ".join([f"incomplete, {result.missing}", *result.shortfalls])
+        lines.append(f"<metadata><desc>{escape(told)}</desc></metadata>")
     for name, place in zip(result.problem.names, result.problem.anchors, strict=True):
         lines.append(f"<wpt {_attributes(place)}><name>{name}</name></wpt>")
     for agent, route in enumerate(result.routes):
@@ -153,3 +193,25 @@ def _attributes(place: FloatArray) -> str:
     """Latitude and longitude as GPX has them, the longitude within −180 and 180."""
     longitude = (float(place[0]) + 180.0) % 360.0 - 180.0
     return f'lat="{float(place[1]):.8f}" lon="{longitude:.8f}"'
+
+
+def _gap_dict(gap: Gap) -> dict[str, Any]:
+    return {**asdict(gap), "reached": gap.reached.tolist(), "wanted": gap.wanted.tolist()}
+
+
+def _route_dict(route: Plan, frame: Frame) -> dict[str, Any]:
+    legs = [_finite(asdict(leg)) for leg in route.legs]
+    known = asdict(route)
+    del known["along"]  # follows from the path and the frame
+    return {
+        **known,
+        "path": np.round(route.path, frame.decimals).tolist(),
+        "times": np.round(route.times, 5).tolist(),
+        "legs": legs,
+    }
+
+
+def _finite(values: Mapping[str, Any]) -> dict[str, Any]:
+    """JSON knows no infinity: what is unbounded or unknown is written as null."""
+    is_odd = {name: isinstance(value, float) and not np.isfinite(value) for name, value in values.items()}
+    return {name: None if is_odd[name] else value for name, value in values.items()}

@@ -117,7 +117,7 @@ class Flights:
         """Let a task's search take part; what came of it where it cannot."""
         try:
             search = task.begin()
-            if isinstance(search, RoadmapSearch) and search.trees is None:
+            if isinstance(search, RoadmapSearch):
                 self.fresh.append(Flight(task, search, time.perf_counter() - search.started))
                 return None
             search.run(task.stop, None)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from chronoforest.errors import ChronoForestError
 from chronoforest.files import append_line
 from chronoforest.planning.problem_files import NamedProblem
+from chronoforest.planning.shortfalls import missing
 
 if TYPE_CHECKING:
     from chronoforest.planning.result import PlanResult
@@ -20,7 +21,8 @@ PLANS, FAILURES = "plans.jsonl", "failures.jsonl"
 
 @dataclass(frozen=True)
 class Entry:
-    """A plan of the folder; asked: the problem, its seed, how it was planned; unmet: legs without a way."""
+    """A plan of the folder; asked: the problem, its seed, how it was planned; unmet: legs without a way;
+    left_out: waypoints that nobody visits; shortfalls: a sentence about each of these."""
 
     name: str
     asked: Mapping[str, Any]
@@ -28,11 +30,13 @@ class Entry:
     unmet: Sequence[Sequence[str]]
     length: float
     seconds: float
+    left_out: Sequence[str] = ()
+    shortfalls: Sequence[str] = ()
 
     @property
     def reason(self) -> str:
         """Why it is not complete."""
-        return "incomplete, unmet: " + ", ".join(f"{source}→{target}" for source, target in self.unmet)
+        return ". ".join([f"incomplete, {missing(self.unmet, self.left_out)}", *self.shortfalls])
 
 
 class PlanFolder:
@@ -69,9 +73,16 @@ class PlanFolder:
             self._fail(one.name, str(outcome))
             return
         outcome.save(self.path(one))
-        unmet = [list(pair) for pair in outcome.unmet]
-        seconds = round(outcome.seconds, 3)
-        entry = Entry(one.name, self._asked(one), outcome.complete, unmet, outcome.length, seconds)
+        entry = Entry(
+            name=one.name,
+            asked=self._asked(one),
+            complete=outcome.complete,
+            unmet=[list(pair) for pair in outcome.unmet],
+            length=outcome.length,
+            seconds=round(outcome.seconds, 3),
+            left_out=outcome.left_out,
+            shortfalls=outcome.shortfalls,
+        )
         append_line(self.folder / PLANS, json.dumps(asdict(entry), allow_nan=False))
         self._count(entry)
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from chronoforest.planning.assembly import Clock
 from chronoforest.planning.variants import PlannerParams, Variant
+from chronoforest.roadmap.breaks import SupportParts
 from chronoforest.roadmap.distance import RoadmapDistance
 from chronoforest.roadmap.hops import Ground
 from chronoforest.roadmap.verify import Checker
@@ -56,6 +57,11 @@ class Prepared:
     def join(self) -> Joiner:
         """What joins anchors to the roadmap."""
         return Joiner(self.roadmap, self.ground)
+
+    @cached_property
+    def parts(self) -> SupportParts:
+        """What of the support trees may lead across: they keep to it, and meet where they come near."""
+        return SupportParts(self.support, self.params.search.meeting_steps * self.models.step_length)
 
     @cached_property
     def stretch(self) -> float:

@@ -1,15 +1,28 @@
-"""A leg's way as the roadmap proposes it, and what the denoiser said of it so far."""
+"""Ways as the roadmap proposes them, what the denoiser said of them so far, and routes over them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from chronoforest.planning.assembly import Bridge
+from chronoforest.planning.assembly import Bridge, make_plan
 from chronoforest.roadmap.verify import Verdict
-from chronoforest.types import FloatArray, Pair, TreePicture
+from chronoforest.routing.certificates import width
+from chronoforest.routing.solver import best_two_costs
+from chronoforest.types import (
+    Calibration,
+    Certificate,
+    FloatArray,
+    JointRoute,
+    Leg,
+    LegEvidence,
+    Pair,
+    Plan,
+    Problem,
+    TreePicture,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,13 +66,72 @@ class ProposedWay:
         )
 
 
-def pictures(
-    names: Sequence[str], found: Mapping[Pair, ProposedWay], legs: Iterable[Pair]
-) -> tuple[TreePicture, ...]:
-    """The realised segments of every leg, each with as many points as the longest; names: of the anchors."""
-    return tuple(
-        TreePicture(names[leg.source], padded(found[leg].segments)) for leg in legs if found[leg].segments
-    )
+@dataclass(frozen=True, eq=False)
+class ProposedRoute:
+    """A route over the ways that were found; verifies: whether somebody asks the denoiser about them."""
+
+    problem: Problem
+    route: JointRoute
+    found: Mapping[Pair, ProposedWay]
+    calibration: Calibration
+    verifies: bool
+
+    @property
+    def met(self) -> tuple[Pair, ...]:
+        """Its legs that there is a way for."""
+        return tuple(leg for leg in self.route.legs if leg in self.found)
+
+    @property
+    def unmet(self) -> tuple[tuple[str, str], ...]:
+        """The names of the ends of the others."""
+        return tuple(self._names(leg) for leg in self.route.legs if leg not in self.found)
+
+    @property
+    def proposed(self) -> frozenset[Pair]:
+        """Legs whose way nobody has verified."""
+        return frozenset(leg for leg in self.met if self.leg(leg).evidence == "proposed")
+
+    @property
+    def paths(self) -> dict[Pair, FloatArray]:
+        """[t, d] for each leg that is met."""
+        return {leg: self.found[leg].bridge.path for leg in self.met}
+
+    def cost(self, matrix: FloatArray) -> float:
+        """Sum of an [A, A] cost matrix over the legs that are met."""
+        return float(sum(matrix[leg.source, leg.target] for leg in self.met))
+
+    def certificate(self, cost: FloatArray) -> Certificate:
+        """Lengths [A, A] over a roadmap bound nothing, but tell how close the second-best order is."""
+        best, second = best_two_costs(cost, self.problem)
+        return Certificate(float("inf"), second - best, premises_hold=False, is_exact=False)
+
+    def plans(self) -> tuple[Plan, ...]:
+        """Every agent's part; where there is no way, nobody sets out."""
+        return tuple(make_plan(order, self.problem, self.leg, self._bridge) for order in self.route.orders)
+
+    def leg(self, leg: Pair) -> Leg:
+        """A leg with what speaks for it."""
+        names = self._names(leg)
+        if leg not in self.found:
+            return Leg(*names, False, np.inf, np.inf, np.inf, names, "proposed")
+        way = self.found[leg]
+        evidence: LegEvidence = "verified" if self.verifies and way.is_verified else "proposed"
+        return Leg(*names, True, way.steps, 0.0, width(0.0, self.calibration), names, evidence)
+
+    def pictures(self) -> tuple[TreePicture, ...]:
+        """The realised segments of every leg, each with as many points as the longest."""
+        realised = ((leg, self.found[leg].segments) for leg in self.met)
+        return tuple(
+            TreePicture(self._names(leg)[0], padded(segments)) for leg, segments in realised if segments
+        )
+
+    def _names(self, leg: Pair) -> tuple[str, str]:
+        return self.problem.names[leg.source], self.problem.names[leg.target]
+
+    def _bridge(self, leg: Pair) -> Bridge:
+        if leg in self.found:
+            return self.found[leg].bridge
+        return Bridge(self.problem.anchors[[leg.source]], 0.0)
 
 
 def padded(segments: Sequence[FloatArray]) -> FloatArray:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +14,12 @@ from chronoforest.errors import BadResult
 from chronoforest.files import reading, write_text
 from chronoforest.names import check_plan_file
 from chronoforest.planning import exports
-from chronoforest.planning.shortfalls import shortfalls
+from chronoforest.planning.shortfalls import Missing, missing, shortfalls
 from chronoforest.typed import from_plain
 from chronoforest.types import (
     Certificate,
     FloatArray,
+    Gap,
     Plan,
     Problem,
     RoundStats,
@@ -28,15 +28,16 @@ from chronoforest.types import (
     lengths_along,
 )
 
-FORMAT = "chronoforest-plan/1"
-
 
 @dataclass(frozen=True)
 class PlanResult:
-    """Routes for all agents with the evidence behind them; `complete` only when every leg is met.
+    """Routes for all agents with the evidence behind them; `complete` only when every leg is met and every
+    waypoint visited.
 
-    unmet: (from, to) names of legs without a bridge; meetings: [n, 2] places where trees touched; frame: the
-    problem and the routes are in its user's coordinates, trees, meetings and support in its plane.
+    unmet: (from, to) names of legs without a bridge; left_out: names of waypoints that no route visits,
+    because nobody gets there or away; gaps: what cuts these off; meetings: [n, 2] places where trees touched;
+    frame: the problem and the routes are in its user's coordinates, gaps, trees, meetings and support in its
+    plane.
     """
 
     problem: Problem
@@ -53,21 +54,29 @@ class PlanResult:
     meetings: FloatArray
     support: Support
     frame: Frame = field(default_factory=Frame)
+    left_out: tuple[str, ...] = ()
+    gaps: tuple[Gap, ...] = ()
 
     def __repr__(self) -> str:
-        state = "complete" if self.complete else f"{len(self.unmet)} legs unmet"
+        state = "complete" if self.complete else self.missing
         agents = f"{len(self.routes)} route{'s' * (len(self.routes) != 1)}"
         return f"PlanResult({state}, {agents}, {self.length:.1f} units, {self.seconds:.1f} s)"
 
     @property
     def complete(self) -> bool:
-        """Whether every leg of every route is met."""
-        return not self.unmet
+        """Whether every leg of every route is met and every waypoint visited."""
+        return not self.unmet and not self.left_out
+
+    @property
+    def missing(self) -> str:
+        """The unmet legs and what is left out, by name."""
+        return missing(self.unmet, self.left_out)
 
     @property
     def shortfalls(self) -> tuple[str, ...]:
-        """Of every unmet leg: how far each side got, which anchor is at fault, and what would help."""
-        return shortfalls(self.unmet, self.problem, self.trees, self.frame)
+        """Of every unmet leg and every waypoint that is left out: how far each side got, which anchor is at
+        fault, and what would help."""
+        return shortfalls(Missing(self.unmet, self.left_out, self.gaps, self.trees), self.problem, self.frame)
 
     @property
     def length(self) -> float:
@@ -106,7 +115,7 @@ class PlanResult:
 
     def summary(self) -> str:
         """A few lines for people."""
-        state = "complete" if self.complete else f"incomplete, unmet: {_arrows(self.unmet)}"
+        state = "complete" if self.complete else f"incomplete, {self.missing}"
         num_proposed = sum(leg.evidence == "proposed" for route in self.routes for leg in route.legs)
         state += f", {num_proposed} legs proposed and not verified" if num_proposed else ""
         state += f", {self.num_refuted} proposed ways refuted" if self.num_refuted else ""
@@ -126,8 +135,8 @@ class PlanResult:
         return f"{route.length:.1f} {self.frame.unit}{lasts}"
 
     def to_json(self) -> str:
-        """Strict JSON of format `FORMAT`, without NaN or infinity."""
-        return json.dumps(_to_dict(self), allow_nan=False)
+        """Strict JSON of format `exports.FORMAT`, without NaN or infinity."""
+        return exports.plan_json(self)
 
     def to_geojson(self) -> str:
         """A line for every route and a point for every anchor, with times and speeds."""
@@ -176,9 +185,10 @@ def load_result(path: str | Path) -> PlanResult:
     """Read what `PlanResult.save` wrote; what does not fit together is refused."""
     with reading(path, "a saved plan", BadResult):
         values = json.loads(Path(path).read_text(encoding="utf-8"))
-        if values["format"] != FORMAT:
-            raise BadResult(f"it has format {values['format']!r}, expected {FORMAT!r}")
-        values.setdefault("frame", Frame().to_dict())  # plans were in the plane before they had one
+        if values["format"] != exports.FORMAT:
+            raise BadResult(f"it has format {values['format']!r}, expected {exports.FORMAT!r}")
+        # Plans were in the plane before they had a frame, and left nothing out.
+        values = {"frame": Frame().to_dict(), "left_out": (), "gaps": (), **values}
         result = from_plain(PlanResult, {known.name: values[known.name] for known in fields(PlanResult)})
         routes = tuple(_measured(route, result.frame) for route in result.routes)
         result = replace(result, routes=routes, meetings=_planar(result.meetings))
@@ -192,6 +202,7 @@ def _refuse_odd(result: PlanResult) -> None:
     if len(result.routes) != problem.num_agents:
         raise BadResult(f"it has {len(result.routes)} routes for {problem.num_agents} agents")
     named = [name for route in result.routes for name in _names_of(route)]
+    named += [*result.left_out, *(name for gap in result.gaps for name in _names_at(gap))]
     unknown = {*named, *(name for pair in result.unmet for name in pair)} - set(problem.names)
     if unknown:
         raise BadResult(f"it names {sorted(unknown)}, the problem has {', '.join(problem.names)}")
@@ -225,6 +236,10 @@ def _names_of(route: Plan) -> list[str]:
     return [*route.order, *(name for leg in route.legs for name in (leg.source, leg.target, *leg.chain))]
 
 
+def _names_at(gap: Gap) -> list[str]:
+    return [gap.source, gap.target, *gap.left_out]
+
+
 def _rows_of(stats: RoundStats) -> list[int]:
     ends = [end for pair in (*stats.pairs, *stats.accepted) for end in (pair.source, pair.target)]
     return [*ends, *(anchor for order in stats.route.orders for anchor in order)]
@@ -240,52 +255,3 @@ def _is_timed(route: Plan) -> bool:
     """Whether there is a time for every point, or none at all."""
     is_rising = route.times.ndim == 1 and bool((np.diff(route.times) >= 0).all())
     return is_rising and len(route.times) in (0, len(route.path))
-
-
-def _arrows(pairs: tuple[tuple[str, str], ...]) -> str:
-    return ", ".join(f"{source}→{target}" for source, target in pairs)
-
-
-def _to_dict(result: PlanResult) -> dict[str, Any]:
-    as_they_are = (
-        "preset",
-        "variant",
-        "complete",
-        "length",
-        "raw_length",
-        "num_expanded",
-        "seconds",
-        "unmet",
-    )
-    anchors = ("starts", "goals", "waypoints")
-    return {
-        "format": FORMAT,
-        **{name: getattr(result, name) for name in as_they_are},
-        "seed": int(result.seed),
-        "problem": {name: getattr(result.problem, name).tolist() for name in anchors},
-        "frame": result.frame.to_dict(),
-        "routes": [_route_dict(route, result.frame) for route in result.routes],
-        "rounds": [_finite(asdict(stats)) for stats in result.rounds],
-        "certificate": _finite(asdict(result.certificate)),
-        "trees": [{"anchor": t.anchor, "segments": np.round(t.segments, 2).tolist()} for t in result.trees],
-        "meetings": result.meetings.tolist(),
-        "support": result.support.to_dict(),
-    }
-
-
-def _route_dict(route: Plan, frame: Frame) -> dict[str, Any]:
-    legs = [_finite(asdict(leg)) for leg in route.legs]
-    known = asdict(route)
-    del known["along"]  # follows from the path and the frame
-    return {
-        **known,
-        "path": np.round(route.path, frame.decimals).tolist(),
-        "times": np.round(route.times, 5).tolist(),
-        "legs": legs,
-    }
-
-
-def _finite(values: Mapping[str, Any]) -> dict[str, Any]:
-    """JSON knows no infinity: what is unbounded or unknown is written as null."""
-    is_odd = {name: isinstance(value, float) and not np.isfinite(value) for name, value in values.items()}
-    return {name: None if is_odd[name] else value for name, value in values.items()}

@@ -4,35 +4,27 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from chronoforest.patience import OutOfTime
-from chronoforest.planning.assembly import Bridge, make_plan
-from chronoforest.planning.closed_loop import ClosedLoop
+from chronoforest.planning.assembly import Bridge
+from chronoforest.planning.gaps import Gaps, OpenGap, PartOf
 from chronoforest.planning.limits import within
 from chronoforest.planning.preparation import Prepared
-from chronoforest.planning.proposed import ProposedWay, pictures
+from chronoforest.planning.proposed import ProposedRoute, ProposedWay
 from chronoforest.planning.result import PlanResult
 from chronoforest.planning.roads import Roads
 from chronoforest.roadmap.verify import Questions, Verdict, cut
 from chronoforest.roadmap.ways import Joined, Way
-from chronoforest.routing.certificates import width
-from chronoforest.routing.solver import (
-    AutoSolver,
-    FixedOrder,
-    TimedSolver,
-    best_two_costs,
-    order_from_names,
-)
+from chronoforest.routing.acceptance import unmet
+from chronoforest.routing.reachable import solver_for
+from chronoforest.routing.solver import AutoSolver, TimedSolver, order_from_names
 from chronoforest.search.memory import ForestMemory
 from chronoforest.types import (
-    Certificate,
     FloatArray,
     JointRoute,
-    Leg,
-    LegEvidence,
     Pair,
     Problem,
     RoundObserver,
@@ -61,7 +53,7 @@ its verdicts speak against the denoiser, and a detour is no better than the way 
 class RoadmapSearch:
     """One call of `plan` over the roadmap: the tentative route, its proposed ways and what is verified.
 
-    Where the roadmap leads nowhere, trees are grown instead, for the whole problem.
+    What the roadmap does not connect is left out, until trees that are grown across its gaps join it.
     """
 
     def __init__(
@@ -76,24 +68,19 @@ class RoadmapSearch:
         """joined: the roadmap with the problem's anchors in it, if it is at hand."""
         self.started = time.perf_counter()
         self.prepared, self.problem = prepared, problem
-        self.solver = TimedSolver(
-            AutoSolver() if order is None else FixedOrder(order_from_names(order, problem))
-        )
+        self.order = None if order is None else order_from_names(order, problem)
+        self.solver = TimedSolver(AutoSolver())
         self.rng = np.random.default_rng(seed)
         self.roads = Roads(joined or prepared.join(problem.anchors))
-        if prepared.variant.fixes_order:
-            self.solver.solve = FixedOrder(self.solver(self.roads.cost, problem, None))
+        self.gaps = Gaps(prepared, problem, memory, seed)
         self.found: dict[Pair, ProposedWay] = {}
         self.first: dict[Pair, ProposedWay] = {}
         self.num_tries: Counter[Pair] = Counter()
         self.num_refuted: Counter[Pair] = Counter()
-        self.num_asked = 0
+        self.num_asked = self.num_spare = 0
         self.asked: tuple[Pair, ...] = ()
-        self.num_spare = 0
         self.rounds: list[RoundStats] = []
-        self.route = self._propose(None)
-        is_connected = np.isfinite(self.route.cost(self.cost))
-        self.trees = None if is_connected else ClosedLoop(prepared, problem, order, memory, seed)
+        self.route = self._proposed_anew()
 
     def run(
         self,
@@ -102,9 +89,6 @@ class RoadmapSearch:
         on_snapshot: SnapshotObserver | None = None,
     ) -> None:
         """Propose, then verify a round at a time until every leg is verified or given up, or time is over."""
-        if self.trees is not None:
-            self.trees.run(stop, on_round, on_snapshot)
-            return
         while (questions := self.questions(stop, on_round, on_snapshot)) is not None:
             try:
                 with within(stop, self.started):
@@ -120,13 +104,20 @@ class RoadmapSearch:
         on_snapshot: SnapshotObserver | None = None,
     ) -> Questions | None:
         """End a round: what to ask next about all pieces of the open legs; None when nothing is left to ask,
-        or the criterion says so."""
-        self._record(self.asked)
-        if on_round is not None:
-            on_round(self.rounds[-1], self.problem)
-        if on_snapshot is not None:
-            on_snapshot(self.snapshot())
+        or the criterion says so. Gaps are crossed once nothing else is left."""
+
+        def end_round(pairs: tuple[Pair, ...]) -> None:
+            self._record(pairs)
+            if on_round is not None:
+                on_round(self.rounds[-1], self.problem)
+            if on_snapshot is not None:
+                on_snapshot(self.snapshot())
+
+        end_round(self.asked)
         self.asked = self._open_legs()
+        while not (self.asked or stop(self.rounds)) and self._crosses_gap(stop, end_round):
+            end_round(())
+            self.asked = self._open_legs()
         if not self.asked or stop(self.rounds):
             return None
         tries = min(self.num_tries[leg] for leg in self.asked)
@@ -143,6 +134,24 @@ class RoadmapSearch:
         if refuted:
             self._refute(*refuted)
             self.route = self._propose(self.route)
+
+    def _proposed_anew(self) -> JointRoute:
+        """A route for those who can get somewhere, through what can be visited."""
+        began, fixes_order = time.perf_counter(), self.prepared.variant.fixes_order
+        self.solver.solve, self.left_out = solver_for(self.roads.cost, self.problem, self.order, fixes_order)
+        self.solver.seconds += time.perf_counter() - began
+        return self._propose(None)
+
+    def _crosses_gap(self, stop: StopCriterion, end_round: Callable[[tuple[Pair, ...]], None]) -> bool:
+        """Let trees cross one of the gaps, and start over where they do."""
+        part = PartOf(stop, self.rounds, time.perf_counter() - self.started)
+        is_crossed = self.gaps.cross(self.roads, self._open_gaps(), part, lambda leg: end_round((leg,)))
+        if is_crossed:
+            self.route = self._proposed_anew()
+        return is_crossed
+
+    def _open_gaps(self) -> list[OpenGap]:
+        return self.gaps.open(self.roads, unmet(self.route, self.found), self.left_out)
 
     @property
     def _counts(self) -> tuple[int, ...]:
@@ -165,7 +174,7 @@ class RoadmapSearch:
             self.num_spare += len(news) if tentative else 0
             tentative.append(route)
         self.cost = self._expected()
-        return min(tentative, key=lambda one: one.cost(self.cost))
+        return min(tentative, key=lambda one: self._over(one).cost(self.cost))
 
     def _expected(self) -> FloatArray:
         """[A, A] steps: a shortened way takes what its hops do, less what was cut; others are hoped to."""
@@ -204,11 +213,10 @@ class RoadmapSearch:
         if not self.prepared.variant.verifies:
             return ()
         return tuple(
-            leg for leg in self.route.legs if not self.found[leg].is_verified and not self._is_given_up(leg)
+            leg
+            for leg in self._over(self.route).met
+            if not self.found[leg].is_verified and self.num_refuted[leg] < MOST_REFUTED
         )
-
-    def _is_given_up(self, leg: Pair) -> bool:
-        return self.num_refuted[leg] >= MOST_REFUTED
 
     def _take_in(self, leg: Pair, verdicts: Sequence[Verdict]) -> None:
         self.found[leg] = self.found[leg].judged(verdicts)
@@ -220,7 +228,7 @@ class RoadmapSearch:
         room = 2.0 * self.prepared.params.assembly.keep_margin
         refuted = [part for leg in legs for part in self.found[leg].doubts]
         self.roads.doubt(refuted, room)
-        self.roads.renew(leg for leg in self.route.legs if not self.found[leg].is_verified)
+        self.roads.renew(leg for leg in self._over(self.route).met if not self.found[leg].is_verified)
         for leg in legs:
             self.num_tries[leg] = 0
             self.num_refuted[leg] += 1
@@ -230,10 +238,11 @@ class RoadmapSearch:
         """Ask the roadmap again for these legs and for others that are not verified, but not for those of the
         route that got no dearer, nor for those that are given up."""
         told = self.roads.told
-        same = {leg for leg in self.route.legs if self.found[leg].told == told(leg)}
+        same = {leg for leg in self._over(self.route).met if self.found[leg].told == told(leg)}
         kept = {leg: way for leg, way in self.found.items() if way.is_verified or leg in same}
         kept = {leg: way for leg, way in kept.items() if leg not in legs}
-        self.found = kept | {pair: way for pair, way in self.first.items() if self._is_given_up(pair)}
+        given_up = {leg: way for leg, way in self.first.items() if self.num_refuted[leg] >= MOST_REFUTED}
+        self.found = kept | given_up
 
     def _record(self, asked: tuple[Pair, ...]) -> None:
         self.rounds.append(
@@ -242,9 +251,9 @@ class RoadmapSearch:
                 route=self.route,
                 route_cost=self.route.cost(self.cost),
                 pairs=asked,
-                accepted=self.route.legs,
-                num_expanded=self.num_asked,
-                num_nodes=sum(len(way.segments) for way in self.found.values()),
+                accepted=self._over(self.route).met,
+                num_expanded=self.num_asked + self.gaps.num_expanded,
+                num_nodes=sum(len(way.segments) for way in self.found.values()) + self.gaps.num_nodes,
                 seconds=time.perf_counter() - self.started,
                 num_refuted=self.num_refuted.total(),
                 solver_seconds=self.solver.seconds,
@@ -253,48 +262,39 @@ class RoadmapSearch:
 
     def snapshot(self) -> Snapshot:
         """What the search looks like after the last round."""
+        now = self._over(self.route)
         return Snapshot(
             problem=self.problem,
             stats=self.rounds[-1],
-            trees=pictures(self.problem.names, self.found, self.route.legs),
+            trees=(*now.pictures(), *self.gaps.trees),
             bridge_cost=self.cost,
             meetings={},
-            paths={leg: self.found[leg].bridge.path for leg in self.route.legs},
-            proposed=frozenset(leg for leg in self.route.legs if self._leg(leg).evidence == "proposed"),
+            paths=now.paths,
+            proposed=now.proposed,
         )
 
     def result(self, preset: str, variant: str, seed: int) -> PlanResult:
         """The routes, each leg with what speaks for it."""
-        if self.trees is not None:
-            return self.trees.result(preset, variant, seed)
+        now = self._over(self.route)
         return PlanResult(
             problem=self.problem,
-            routes=tuple(
-                make_plan(order, self.problem, self._leg, lambda leg: self.found[leg].bridge)
-                for order in self.route.orders
-            ),
-            unmet=(),
+            routes=now.plans(),
+            unmet=now.unmet,
             rounds=tuple(self.rounds),
-            num_expanded=self.num_asked,
+            num_expanded=self.num_asked + self.gaps.num_expanded,
             seconds=time.perf_counter() - self.started,
             seed=seed,
             variant=variant,
             preset=preset,
-            certificate=self._certificate(),
-            trees=pictures(self.problem.names, self.found, self.route.legs),
+            certificate=now.certificate(self.cost),
+            trees=(*now.pictures(), *self.gaps.trees),
             meetings=np.zeros((0, self.problem.anchors.shape[1])),
             support=self.prepared.support,
+            left_out=tuple(self.problem.names[row] for row in self.left_out),
+            gaps=self.gaps.told(self.roads, self._open_gaps()),
         )
 
-    def _certificate(self) -> Certificate:
-        """Lengths over a roadmap bound nothing, but tell how close the second-best order is."""
-        best, second = best_two_costs(self.cost, self.problem)
-        return Certificate(float("inf"), second - best, premises_hold=False, is_exact=False)
-
-    def _leg(self, leg: Pair) -> Leg:
-        names = self.problem.names[leg.source], self.problem.names[leg.target]
-        way, calibration = self.found[leg], self.prepared.models.calibration
-        evidence: LegEvidence = (
-            "verified" if self.prepared.variant.verifies and way.is_verified else "proposed"
-        )
-        return Leg(*names, True, way.steps, 0.0, width(0.0, calibration), names, evidence)
+    def _over(self, route: JointRoute) -> ProposedRoute:
+        """A route over the ways that are known."""
+        models, variant = self.prepared.models, self.prepared.variant
+        return ProposedRoute(self.problem, route, self.found, models.calibration, variant.verifies)

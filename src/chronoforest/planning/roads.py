@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from chronoforest.roadmap.breaks import with_way
 from chronoforest.roadmap.hops import AGAINST
 from chronoforest.roadmap.ways import Joined, Way
 from chronoforest.types import FloatArray, IntArray, Pair
@@ -49,6 +50,14 @@ class Roads:
         if sources:
             self.ways = self.ways.renewed(self.joined, np.array(sources))
             self._stale -= set(sources)
+
+    def add(self, ends: tuple[int, int], path: FloatArray, steps: float, is_reversible: bool) -> None:
+        """Another way [t, d] between two places, by their rows, that takes so many steps."""
+        num_hops = len(self.joined.hops)
+        self.joined = with_way(self.joined, ends, path, steps, is_reversible)
+        self._undoubted = np.concatenate([self._undoubted, self.joined.hops.steps[num_hops:]])
+        self.ways = self.joined.ways()
+        self._stale = set()
 
     def doubt(self, pieces: Sequence[FloatArray], room: float) -> None:
         """Make hops along pieces [t, d] dearer, within `room` units of them."""

@@ -80,6 +80,11 @@ class Joined:
     num_anchors: int
     turns: Turns | None = None
 
+    @property
+    def first(self) -> int:
+        """Row of the first anchor among the places."""
+        return len(self.places) - self.num_anchors
+
     def ways(self) -> Ways:
         """The cheapest ways between all anchors."""
         everywhere = np.arange(self.num_anchors)
@@ -87,12 +92,7 @@ class Joined:
 
     def ways_from(self, sources: IntArray) -> tuple[FloatArray, tuple[IntArray, ...]]:
         """[s, A] steps from some anchors to all; and for each of them [n] the node before each."""
-        first = len(self.places) - self.num_anchors
-        leaving = reached = np.arange(first, len(self.places))
-        graph = _graph(self.hops, len(self.places))
-        if self.turns is not None:
-            leaving, reached = self.turns.leaving(), self.turns.reached()
-            graph = self.turns.graph(self.hops.steps)
+        graph, leaving, reached = self.network()
         cost, before = np.zeros((len(sources), self.num_anchors)), []
         for low in range(0, len(sources), MOST_AT_ONCE):
             some = sources[low : low + MOST_AT_ONCE]
@@ -102,10 +102,16 @@ class Joined:
         cost[np.arange(len(sources)), sources] = 0.0
         return cost, tuple(before)
 
+    def network(self) -> tuple[csr_matrix, IntArray, IntArray]:
+        """What it takes from node to node, and [A] the nodes of anchors that are left and reached."""
+        if self.turns is not None:
+            return self.turns.graph(self.hops.steps), self.turns.leaving(), self.turns.reached()
+        anchors = np.arange(self.first, len(self.places))
+        return _graph(self.hops, len(self.places)), anchors, anchors
+
     def chain(self, source: int, target: int, before: IntArray) -> IntArray:
         """Places from one anchor to another; before: [n] the node before each on ways from the first."""
-        first = len(self.places) - self.num_anchors
-        start, end = first + source, first + target
+        start, end = self.first + source, self.first + target
         if self.turns is not None:
             start, end = int(self.turns.leaving()[source]), int(self.turns.reached()[target])
         nodes = [end]

@@ -13,6 +13,7 @@ from pyvrp.stop import MaxIterations
 
 from chronoforest.errors import InvalidProblem, require_at_least, require_within
 from chronoforest.routing.insertion import far_apart_first, insert, straight_home
+from chronoforest.routing.parts import Part, finite_chains
 from chronoforest.routing.subsets import tabulate, trace
 from chronoforest.types import FloatArray, IntArray, JointRoute, Problem, RouteSolver
 
@@ -21,6 +22,9 @@ MAX_EXACT = 12
 
 FEWEST = 10
 """Waypoints that PyVRP is first asked about; then twice as many, and so on."""
+
+MOST_DETOUR = 3.0
+"""What a visit is worth where not all are possible, in times of the longest leg: more than any detour."""
 
 _INTEGER_RANGE = 1e7  # PyVRP counts in integers; the largest cost becomes this
 
@@ -131,6 +135,7 @@ def solve_pyvrp(
     """
     finite = _capped(cost, problem)
     if previous is not None:
+        check_route(previous, problem)
         found = _improved(finite, problem, previous, num_iterations, seed)
         return _prefer(previous, found, finite, problem)
     ranked, route = far_apart_first(finite, problem), straight_home(problem)
@@ -138,45 +143,35 @@ def solve_pyvrp(
     while num_in < len(ranked):
         news = ranked[num_in : max(FEWEST, 2 * num_in)]
         num_in += len(news)
-        part = _Part.of(finite, problem, ranked[:num_in])
+        part = Part.of(finite, problem, range(problem.num_agents), ranked[:num_in])
         start = part.inner(insert(finite, route, news))
         route = part.outer(_improved(part.cost, part.problem, start, num_iterations, seed))
     return route
 
 
-def _improved(
-    cost: FloatArray, problem: Problem, route: JointRoute, num_iterations: int, seed: int
+def solve_for_most(
+    cost: FloatArray, problem: Problem, route: JointRoute, num_iterations: int, seed: int = 0
 ) -> JointRoute:
-    """What PyVRP makes of a route on finite costs."""
-    data = _vehicle_problem(cost, problem)
+    """A good joint route on [A, A] through as many waypoints as finite legs lead to, from what is left of a
+    route without the others. Every agent's start must lead to its goal."""
+    prize = MOST_DETOUR * float(cost[np.isfinite(cost)].max(initial=1.0))
+    barred = np.where(np.isfinite(cost), cost, (problem.num_waypoints + 1) * prize)
+    return _improved(barred, problem, finite_chains(route, cost), num_iterations, seed, prize)
+
+
+def _improved(
+    cost: FloatArray,
+    problem: Problem,
+    route: JointRoute,
+    num_iterations: int,
+    seed: int,
+    prize: float | None = None,
+) -> JointRoute:
+    """What PyVRP makes of a route on finite costs; prize: what a visit is worth where not all are a must."""
+    data = _vehicle_problem(cost, problem, prize)
     start, stop = _as_solution(route, problem, data), MaxIterations(num_iterations)
     result = pyvrp.solve(data, stop, seed, collect_stats=False, initial_solution=start)
     return _as_route(result.best, problem)
-
-
-@dataclass(frozen=True, eq=False)
-class _Part:
-    """A problem with some of the waypoints; cost: among its anchors; rows: of these in the whole problem."""
-
-    cost: FloatArray
-    problem: Problem
-    rows: list[int]
-
-    @classmethod
-    def of(cls, cost: FloatArray, problem: Problem, waypoints: Sequence[int]) -> _Part:
-        some, first = sorted(waypoints), problem.num_agents
-        rows = [*range(first), *some, *range(problem.goal_index(0), problem.num_anchors)]
-        part = Problem(problem.starts, problem.goals, problem.waypoints[[row - first for row in some]])
-        return cls(cost[np.ix_(rows, rows)], part, rows)
-
-    def inner(self, route: JointRoute) -> JointRoute:
-        """A route of the whole problem that visits no others, with the rows of the part."""
-        own = {row: number for number, row in enumerate(self.rows)}
-        return JointRoute(tuple(tuple(own[row] for row in order) for order in route.orders))
-
-    def outer(self, route: JointRoute) -> JointRoute:
-        """A route of the part with the rows of the whole problem."""
-        return JointRoute(tuple(tuple(self.rows[row] for row in order) for order in route.orders))
 
 
 def best_two_costs(cost: FloatArray, problem: Problem) -> tuple[float, float]:
@@ -204,7 +199,7 @@ def _prefer(previous: JointRoute | None, found: JointRoute, cost: FloatArray, pr
     return found if found.cost(cost) < previous.cost(cost) * (1 - 1e-12) else previous
 
 
-def _vehicle_problem(cost: FloatArray, problem: Problem) -> pyvrp.ProblemData:
+def _vehicle_problem(cost: FloatArray, problem: Problem, prize: float | None) -> pyvrp.ProblemData:
     """One vehicle per agent from its start to its goal; clients are the waypoints, then one gate per agent.
 
     An unused vehicle would cost nothing although the agent still has to go home. So each agent has a
@@ -212,12 +207,18 @@ def _vehicle_problem(cost: FloatArray, problem: Problem) -> pyvrp.ProblemData:
     """
     num_agents, num_anchors = problem.num_agents, problem.num_anchors
     num_locations = num_anchors + num_agents
-    client_locations = [*problem.waypoint_indices, *range(num_anchors, num_locations)]
+    scale = _INTEGER_RANGE / float(cost.max(initial=1.0))
+    # PyVRP pays a prize for a visit only where it may be left out.
+    worth: dict[str, Any] = {} if prize is None else {"prize": round(prize * scale), "required": False}
     goals = [problem.goal_index(m) for m in range(num_agents)]
-    matrix: Any = _gated_matrix(cost, num_agents)  # PyVRP's stubs misname the array type
+    scaled = np.rint(cost * scale).astype(np.int64)
+    matrix: Any = _gated_matrix(scaled, num_agents)  # PyVRP's stubs misname the array type
     return pyvrp.ProblemData(
         locations=[pyvrp.Location(0, 0)] * num_locations,
-        clients=[pyvrp.Client(location) for location in client_locations],
+        clients=[
+            *(pyvrp.Client(location, **worth) for location in problem.waypoint_indices),
+            *(pyvrp.Client(location) for location in range(num_anchors, num_locations)),
+        ],
         depots=[pyvrp.Depot(location) for location in (*range(num_agents), *goals)],
         vehicle_types=[pyvrp.VehicleType(start_depot=m, end_depot=num_agents + m) for m in range(num_agents)],
         distance_matrices=[matrix],
@@ -225,9 +226,8 @@ def _vehicle_problem(cost: FloatArray, problem: Problem) -> pyvrp.ProblemData:
     )
 
 
-def _gated_matrix(cost: FloatArray, num_agents: int) -> IntArray:
+def _gated_matrix(scaled: IntArray, num_agents: int) -> IntArray:
     """[A + M, A + M] integer costs with the gates' rows and columns behind the anchors'."""
-    scaled = np.rint(cost * (_INTEGER_RANGE / float(cost.max(initial=1.0)))).astype(np.int64)
     num_anchors = len(scaled)
     forbidden = int(_INTEGER_RANGE) * (num_anchors + 1)
     matrix = np.full((num_anchors + num_agents,) * 2, forbidden, dtype=np.int64)
@@ -239,7 +239,6 @@ def _gated_matrix(cost: FloatArray, num_agents: int) -> IntArray:
 
 
 def _as_solution(route: JointRoute, problem: Problem, data: pyvrp.ProblemData) -> pyvrp.Solution:
-    check_route(route, problem)
     first, num_waypoints = problem.num_agents, problem.num_waypoints
     visits = [[num_waypoints + m, *(a - first for a in order[1:-1])] for m, order in enumerate(route.orders)]
     return pyvrp.Solution(data, [pyvrp.Route(data, clients, m) for m, clients in enumerate(visits)])

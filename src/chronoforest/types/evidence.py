@@ -53,9 +53,11 @@ LegEvidence = Literal["proposed", "verified"]
 class Leg:
     """One leg of a route with its certificate.
 
-    cost, gap, width are in steps: the bridge's cost, the distance left between its two halves, and the
-    5–95 % uncertainty band of the cost (paper eq. 39). `chain` names the anchors the leg runs through;
-    `evidence` says whether its way was only proposed, by the roadmap, or verified by the denoiser.
+    cost, gap, width are in steps: what the order was solved on, the distance left between the bridge's two
+    halves, and the 5–95 % uncertainty band of the cost (paper eq. 39). Where ways are lanes the cost is more
+    than the leg takes if few drove there, or nobody: `Plan.durations` tells how long it takes. `chain` names
+    the anchors the leg runs through; `evidence` says whether its way was only proposed, by the roadmap, or
+    verified by the denoiser.
     """
 
     source: str
@@ -66,6 +68,26 @@ class Leg:
     width: float
     chain: tuple[str, ...]
     evidence: LegEvidence = "verified"
+
+
+@dataclass(frozen=True, eq=False)
+class Gap:
+    """What no way crosses on the way from one anchor to another.
+
+    reached: [2] a place that ways from the source lead to; wanted: [2] the nearest one from which ways lead
+    on to the target; extents: units that the ways of both sides get away from their anchor; left_out: the
+    waypoints that nobody visits for it; is_recorded: the support leads across; is_searched: trees were grown
+    there, in vain.
+    """
+
+    source: str
+    target: str
+    reached: FloatArray
+    wanted: FloatArray
+    extents: tuple[float, float]
+    left_out: tuple[str, ...] = ()
+    is_recorded: bool = True
+    is_searched: bool = False
 
 
 def _nothing() -> FloatArray:
@@ -107,6 +129,12 @@ class Plan:
     def duration(self) -> float:
         """Of the whole path, in the unit of `times`."""
         return float(self.times[-1]) if len(self.times) else 0.0
+
+    @property
+    def durations(self) -> FloatArray:
+        """[n] of the way from each stop to the next one, in the unit of `times`: of every leg that is met, in
+        order."""
+        return np.diff(self.times[list(self.stops)]) if len(self.times) else np.zeros(0)
 
     @property
     def speeds(self) -> FloatArray:

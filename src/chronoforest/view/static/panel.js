@@ -109,7 +109,13 @@ function outcome(run, round) {
   const length = lengthText(run.plan.length, run.frame);
   const flips = run.flips.length ? `; the order flipped ${run.flips.length === 1 ? "once" : `${run.flips.length} times`}` : "";
   if (run.plan.complete) return [`Complete, ${length} in all${unverified(run.plan)}${flips}.`, "good"];
-  return [`Incomplete, unmet: ${run.plan.unmet.map((pair) => pair.join(" → ")).join(", ")}.`, "bad"];
+  return [[`Incomplete, ${missing(run.plan)}`, ...run.plan.shortfalls].join(". ") + ".", "bad"];
+}
+
+/** Unmet legs and waypoints that nobody visits, by name. */
+function missing({ unmet, left_out: leftOut }) {
+  const parts = unmet.length ? [`unmet: ${unmet.map((pair) => pair.join(" → ")).join(", ")}`] : [];
+  return (leftOut.length ? [...parts, `left out: ${leftOut.join(", ")}`] : parts).join("; ");
 }
 
 function flipText(run, round) {
