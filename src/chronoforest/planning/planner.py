@@ -209,7 +209,10 @@ class Planner:
 
     @property
     def _anchors(self) -> AnchorCheck:
-        return AnchorCheck(self.models, self.frame, self.params.anchor_tolerance)
+        """An anchor may lie as far from recordings as they lie apart where they are thin; but if that is more
+        than the room that plans keep, there may be a wall between."""
+        thin = min(self.models.gap, self.params.assembly.keep_margin)
+        return AnchorCheck(self.models, self.frame, max(self.params.anchor_tolerance, thin))
 
     def _begin(
         self,
