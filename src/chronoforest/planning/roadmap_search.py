@@ -87,6 +87,7 @@ class RoadmapSearch:
         self.first: dict[Pair, ProposedWay] = {}
         self.num_tries: Counter[Pair] = Counter()
         self.num_refuted: Counter[Pair] = Counter()
+        self.unconfirmed: set[Pair] = set()
         self.num_asked = 0
         self.asked: tuple[Pair, ...] = ()
         self.num_spare = 0
@@ -134,15 +135,18 @@ class RoadmapSearch:
         return Questions(pieces, self._counts[tries], self.rng)
 
     def take(self, verdicts: Sequence[Verdict]) -> None:
-        """Take in the answers; ways that are refuted get dearer and the route is solved anew."""
+        """Take in the answers; ways that are refuted get dearer and the route is solved anew, unless the
+        denoiser is too weak to be believed."""
         self.num_asked += len(verdicts)
         left = iter(verdicts)
         for leg in self.asked:
             self._take_in(leg, [next(left) for _ in self.found[leg].pieces])
         refuted = [leg for leg in self.asked if self.num_tries[leg] == len(self._counts)]
-        if refuted:
+        if refuted and self.prepared.variant.refutes:
             self._refute(*refuted)
             self.route = self._propose(self.route)
+        else:
+            self.unconfirmed.update(refuted)
 
     @property
     def _counts(self) -> tuple[int, ...]:
@@ -208,7 +212,7 @@ class RoadmapSearch:
         )
 
     def _is_given_up(self, leg: Pair) -> bool:
-        return self.num_refuted[leg] >= MOST_REFUTED
+        return leg in self.unconfirmed or self.num_refuted[leg] >= MOST_REFUTED
 
     def _take_in(self, leg: Pair, verdicts: Sequence[Verdict]) -> None:
         self.found[leg] = self.found[leg].judged(verdicts)
