@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from benchmarks.registry import SUITES
 from benchmarks.report.calibration import calibration_fits
 from benchmarks.report.cost import cost_tables
@@ -35,6 +37,7 @@ CONTENTS = Contents(
         "figures": figure_maps,
         "parts": part_tables,
         "thin": thin_table,
+        "thin-parts": partial(part_tables, name="thin-parts"),
         "strait": strait_table,
         "city": city_table,
         "verification": verification_table,

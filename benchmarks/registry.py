@@ -20,6 +20,7 @@ from benchmarks.suites import (
     teleport,
     theory,
     thin,
+    thin_parts,
     verification,
 )
 from chronoforest.bench.suite import Suite
@@ -38,6 +39,7 @@ _MODULES = (
     figures,
     parts,
     thin,
+    thin_parts,
     strait,
     city,
     verification,

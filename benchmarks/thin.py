@@ -1,7 +1,7 @@
 """`python -m benchmarks thin`: models learned from few recordings, for suite `thin`.
 
-Only the learning: it asks for nothing but NumPy, SciPy, torch and safetensors, so that it can be done on
-another machine than the planning. What it writes there is all that the suite needs.
+Only the learning, so that it can be done on another machine than the planning: it asks for no simulator. What
+it writes there is all that the suite needs.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from chronoforest.models.fit import FITS
 from chronoforest.models.params import ModelParams
 from chronoforest.models.runs import Recordings, TrainingRun
 from chronoforest.models.train import Progress, pick_device
+from chronoforest.presets.named import get_preset
+from chronoforest.presets.quality import assess
 
 PRESET = "pointmaze-giant-stitch-v0"
 COUNTS = (40, 100, 300, 1000)
@@ -90,7 +92,8 @@ def keep_first(count: int, data: Path, out: Path = FOLDER) -> Path:
 def train_on(
     folder: Path, device: str = "auto", resume: bool = False, kinds: Sequence[str] = tuple(STEPS)
 ) -> None:
-    """Learn from the recordings in a folder, into it; plans are not walked, so any tracker will do."""
+    """Learn from the recordings in a folder, into it, and assess what was learned as `train all` does; plans
+    are not walked, so any tracker will do."""
     recordings = Recordings.read(folder / f"{PRESET}.npz")
     shutil.copy(SHIPPED / "tracker.safetensors", folder)
     for kind in kinds:
@@ -100,6 +103,8 @@ def train_on(
         figures = FITS[kind](recordings, _params(), run)
         shown = ", ".join(f"{name} {value:.4g}" for name, value in figures.items())
         print(f"{folder.name} {kind}: {shown}", flush=True)
+    for found in assess(get_preset(PRESET), folder, recordings.held_out.xy.astype(float)):
+        print(f"{folder.name} {found}", flush=True)
 
 
 SWEEP = Sweep(f"{PRESET}.npz", train_on, tuple(STEPS))

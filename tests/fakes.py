@@ -146,6 +146,7 @@ class FakeModels:
     density: SquareDensity = field(default_factory=SquareDensity)
     calibration: Calibration = CALIBRATION
     step_length: float = SPEED
+    gap: float = 0.0
 
     @property
     def support(self):

@@ -48,11 +48,11 @@ class _Set:
         return Worth.of(self.rows.get(part.whole, ()), self.rows.get(part.label, ()))
 
 
-def part_tables(trials: Sequence[Trial]) -> list[Exhibit]:
-    """In short first, then a table per set of problems."""
+def part_tables(trials: Sequence[Trial], name: str = "parts") -> list[Exhibit]:
+    """In short first, then a table per set of problems; name: of the first, with numbers of the others."""
     sets = [_Set.of(title, some) for title, some in by(trials, lambda trial: _title(trial.case)).items()]
-    tables = [_table(f"parts-{number}", one) for number, one in enumerate(sets, start=1)]
-    return [_summary(sets), *tables] if sets else []
+    tables = [_table(f"{name}-{number}", one) for number, one in enumerate(sets, start=1)]
+    return [_summary(name, sets), *tables] if sets else []
 
 
 def _title(case: Case) -> str:
@@ -64,16 +64,17 @@ def _title(case: Case) -> str:
         "stitch": "official tasks, walked",
     }
     several = f"random problems, M = {case.num_agents}, K = {case.num_waypoints}"
-    return f"{case.preset}: {names.get(case.suite, several)}"
+    learned = f", {case.change}" if case.change else ""
+    return f"{case.preset}: {names.get(case.suite, several)}{learned}"
 
 
-def _summary(sets: Sequence[_Set]) -> Sheet:
+def _summary(name: str, sets: Sequence[_Set]) -> Sheet:
     """How much longer ways get without each part, and where a part adds nothing at all."""
     lacking = [part for part in PARTS if part.lacks]
     rows = [Row(part.lacks, {one.title: _length_entry(one.worth(part)) for one in sets}) for part in lacking]
     notes = [_idle(part, sets) for part in lacking]
     return Sheet(
-        "parts",
+        name,
         "Length without a part ÷ length with it",
         "",
         tuple(one.title for one in sets),

@@ -136,6 +136,11 @@ class GrownModels:
         return self.density.step_length
 
     @property
+    def gap(self) -> float:
+        """Between recordings, which are many here."""
+        return self.density.gap
+
+    @property
     def distance(self) -> Straight:
         """Straight lines at full speed."""
         return Straight(self.step_length)

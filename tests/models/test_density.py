@@ -80,6 +80,12 @@ def test_a_fitted_support_holds_the_data_and_not_much_more():
     assert (density.margin(beyond) < -0.5).all()
 
 
+@pytest.mark.parametrize(("usual", "bandwidth"), [(0.05, 0.3), (0.4, 0.4), (5.0, 2 * 0.25)])
+def test_thin_recordings_widen_the_bandwidth_to_their_usual_gap_but_not_beyond_two_steps(usual, bandwidth):
+    gaps = np.concatenate([np.full(95, usual), np.full(5, 9.0)])
+    assert DensityParams(bandwidth=0.3).widened(gaps, step_length=0.25).bandwidth == pytest.approx(bandwidth)
+
+
 def test_the_fitted_density_integrates_to_one():
     density = fit_density(walks(), PARAMS, JUMP)
     assert np.exp(density.log_table).sum() * density.cell**2 == pytest.approx(1.0, rel=0.02)

@@ -151,3 +151,25 @@ def test_a_part_held_out_by_us_still_counts_as_recorded_and_a_file_of_its_own_do
     assert (margins[0] > -0.2).all()
     assert (margins[1] < 0).all()
     assert figures[0] == figures[1] == {"held_out_unsupported_share": 1.0}
+
+
+def test_few_recordings_get_a_wider_density_that_knows_how_far_they_lie_apart(tmp_path):
+    """A tenth of the recordings is held out only while others train, so the density is of them all."""
+    many, few = (Recordings(*make_episodes(count).split(), is_divided=True) for count in (60, 6))
+    widths, known = {}, {}
+    for name, recordings in (("many", many), ("few", few)):
+        FITS["density"](recordings, PARAMS, TrainingRun(tmp_path / name, "tiny", CPU))
+        card = checkpoint.read(store.model_path(tmp_path / name, "density"), "density")[1]
+        widths[name], known[name] = card["params"]["bandwidth"], store.load_density(tmp_path / name).gap
+    assert widths["few"] > widths["many"] >= PARAMS.density.bandwidth
+    assert known["few"] > known["many"] > 0
+
+
+def test_lanes_stay_as_wide_as_recordings_lie_side_by_side(tmp_path):
+    params = replace(PARAMS, world=replace(PARAMS.world, is_one_way=True, is_reversible=False))
+    FITS["density"](
+        Recordings(make_episodes(4), make_episodes(seed=1)), params, TrainingRun(tmp_path, "tiny", CPU)
+    )
+    card = checkpoint.read(store.model_path(tmp_path, "density"), "density")[1]
+    assert card["params"]["bandwidth"] == params.density.bandwidth
+    assert store.load_density(tmp_path).gap == 0.0

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -56,14 +58,16 @@ def test_loading_twice_gives_the_same_answers(trained):
     np.testing.assert_array_equal(first.tracker(places, places), again.tracker(places, places))
 
 
-def test_a_density_survives_saving(tmp_path):
-    density = fit_density(make_episodes().xy.astype(float), DensityParams(), jump=1.5)
+@pytest.mark.parametrize("gap", [0.0, 0.7])
+def test_a_density_survives_saving(tmp_path, gap):
+    density = replace(fit_density(make_episodes().xy.astype(float), DensityParams(), jump=1.5), gap=gap)
     checkpoint.write(
         store.model_path(tmp_path, "density"),
         store.density_tensors(density),
         {"kind": "density", "preset": NAME},
     )
     again = store.load_density(tmp_path)
+    assert again.gap == gap
     places = np.random.default_rng(0).uniform(-1, 11, (200, 2))
     np.testing.assert_array_equal(again.margin(places), density.margin(places))
     np.testing.assert_allclose(again.log_density(places), density.log_density(places), atol=0.01)

@@ -56,3 +56,13 @@ def test_latitude_first_is_recognised():
         planner(BERLIN).check(turned)
     with pytest.raises(InvalidProblem, match="is no longitude and latitude"):
         planner(BERLIN).check(Problem([[13.4, 152.5]], [[13.4, 52.5]]))
+
+
+def test_a_plan_tells_which_anchor_lies_where_nothing_was_recorded():
+    models = FakeModels(gap=1.0)
+    plan = Planner(models, PlannerParams(), "fake", BERLIN).plan
+    told = plan(Problem([[3.0, 10.0]], [[17.0, -0.9]]).moved(BERLIN.to_user))
+    (sentence,) = told.unrecorded
+    assert sentence.startswith("G1 lies ")
+    assert sentence in told.summary()
+    assert not plan(Problem([[3.0, 10.0]], [[17.0, 1.0]]).moved(BERLIN.to_user)).unrecorded

@@ -287,6 +287,17 @@ def test_an_anchor_at_the_tolerance_is_refused():
         planner.check(Problem(starts=[[3.0, 10.0]], goals=[[17.0, -0.5]]))
 
 
+@pytest.mark.parametrize(("gap", "farthest"), [(0.0, 0.5), (0.3, 0.5), (0.9, 0.9), (5.0, 1.1)])
+def test_an_anchor_may_lie_as_far_outside_as_recordings_lie_apart_but_not_farther_than_plans_keep(
+    gap, farthest
+):
+    planner = Planner(FakeModels(gap=gap), PlannerParams(anchor_tolerance=0.5), "fake")
+    near, far = (Problem([[3.0, 10.0]], [[17.0, -farthest - beyond]]) for beyond in (-0.05, 0.05))
+    assert planner.plan(near).complete
+    with pytest.raises(InvalidProblem, match="G1"):
+        planner.check(far)
+
+
 @either_way
 def test_a_snapshot_is_taken_after_every_round_and_of_trees_before_the_first_one(variant):
     seen = []

@@ -2,11 +2,13 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
-from fakes import SPEED, DriftingDistance, FakeModels, WindDistance, make_planner
+from fakes import BLOCK, SPEED, DriftingDistance, FakeModels, SquareDensity, WindDistance, make_planner
 
 from chronoforest.planning.planner import Planner
-from chronoforest.planning.variants import PlannerParams
+from chronoforest.planning.preparation import prepare
+from chronoforest.planning.variants import VARIANTS, PlannerParams
 
 
 def test_a_variants_models_are_prepared_once_and_again_when_models_or_parameters_change():
@@ -30,3 +32,18 @@ def test_what_ways_come_out_at_is_told_for_the_distance_that_trees_use():
 def test_the_longest_hop_is_what_is_covered_between_two_frames():
     planner = make_planner()
     assert planner.prepared("online").models.largest_hop == SPEED * planner.models.sampler.stride
+
+
+@pytest.mark.parametrize(("gap", "num_times"), [(0.0, 1), (0.1, 1), (0.5, 2)])
+def test_ways_are_shortened_twice_where_recordings_lie_farther_apart_than_ways_keep_room(gap, num_times):
+    seen = []
+
+    def shortened(paths, density, distance, params):
+        seen.append(paths)
+        return [path[::2] for path in paths]
+
+    models = FakeModels(density=SquareDensity(BLOCK), gap=gap)
+    prepared = prepare(models, PlannerParams(shortened=shortened), VARIANTS["verified"])
+    (way,) = prepared.shortened([np.zeros((9, 2))])
+    assert len(seen) == num_times
+    assert len(way) == {1: 5, 2: 3}[num_times]

@@ -119,6 +119,20 @@ def test_a_leg_whose_every_way_is_refuted_stays_proposed():
     assert result.num_rounds == 1 + MOST_REFUTED * len(SAMPLES)
 
 
+def test_what_a_weak_denoiser_does_not_realise_stays_as_proposed_without_a_detour():
+    models = FakeModels(density=SquareDensity(BLOCK), sampler=LazySampler())
+    weak = Planner(models, PlannerParams(), "weak", can_refute=False)
+    problem = below_the_block()
+    result = weak.plan(problem)
+    assert evidence(result) == ["proposed"]
+    assert (result.num_refuted, result.num_rounds) == (0, 1 + len(SAMPLES))
+    np.testing.assert_array_equal(
+        result.routes[0].path, weak.plan(problem, variant="roadmap-only").routes[0].path
+    )
+    above = weak.plan(Problem(starts=[[3.0, 14.0]], goals=[[17.0, 14.0]]))
+    assert evidence(above) == ["verified"]
+
+
 @pytest.mark.parametrize("variant", ["verified", "roadmap-fixed"])
 def test_several_legs_may_be_refuted_in_one_round(variant):
     planner = Planner(FakeModels(sampler=Nobody()), PlannerParams(), "nobody")

@@ -130,3 +130,12 @@ def test_a_denoiser_that_hardly_confirms_what_was_driven_is_not_asked(copied):
         assert ("it is not asked" in str(caught[0].message)) == (evidence == "proposed")
         (leg,) = planner.plan(problem).routes[0].legs
         assert leg.evidence == evidence
+
+
+@pytest.mark.filterwarnings("ignore::chronoforest.presets.quality.WeakModels")
+@pytest.mark.parametrize(("share", "is_believed"), [(0.96, False), (0.98, True)])
+def test_a_denoiser_that_misses_more_than_one_driven_way_in_fifty_does_not_refute_any(
+    copied, share, is_believed
+):
+    write_marks(copied, quality.mark("confirmed_ways", share))
+    assert load_planner(NAME, weights=copied).prepared("verified").variant.refutes == is_believed

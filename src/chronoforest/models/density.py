@@ -17,6 +17,14 @@ SUPPORT_QUANTILE = 0.0001
 """Of the data's own density values: the edge of the supported region. Recordings park at their goals, so only
 low quantiles mean anything."""
 
+USUAL_GAP, LARGEST_GAP = 0.9, 0.99
+"""Of the gaps between recordings: the usual one is what the density blends, and hardly one is larger than the
+largest."""
+
+WIDEST = 2.0
+"""Steps of the recordings at full speed that a wider bandwidth has at most: wider, few recordings would reach
+through walls."""
+
 STEP_QUANTILE = 0.999
 """Of the recorded steps: what hardly any exceeded."""
 
@@ -56,6 +64,11 @@ class DensityParams:
         require_positive(self, "cell", "bandwidth")
         require_within(self, 0, 1, "lane_share")
 
+    def widened(self, gaps: FloatArray, step_length: float) -> DensityParams:
+        """As wide as the usual one of the gaps [n] between recordings, where that is wider."""
+        usual = min(float(np.quantile(gaps, USUAL_GAP)), WIDEST * step_length)
+        return replace(self, bandwidth=max(self.bandwidth, usual))
+
 
 @dataclass(frozen=True)
 class GridDensity:
@@ -63,7 +76,8 @@ class GridDensity:
 
     log_table: [nx, ny] natural logarithm of the density per square unit; support: [nx, ny] bool;
     step_length: units that hardly any recording exceeded in one step; headings: [sectors, nx, ny] bool, the
-    directions in which recordings moved, the first sector east and counter-clockwise from there, or None.
+    directions in which recordings moved, the first sector east and counter-clockwise from there, or None;
+    gap: units that hardly any recorded place is farther from another recording, 0 where nobody measured it.
     """
 
     origin: FloatArray
@@ -72,6 +86,7 @@ class GridDensity:
     support: BoolArray
     step_length: float
     headings: BoolArray | None = None
+    gap: float = 0.0
 
     def __post_init__(self) -> None:
         if self.log_table.ndim != 2 or self.log_table.shape != self.support.shape:
@@ -140,9 +155,8 @@ def fit_density(
     edges = [low[k] + params.cell * (np.arange(shape[k] + 1) - 0.5) for k in range(2)]
     density = _blurred(points, edges, params) / (len(points) * params.cell**2)
     log_table = np.log(density + 1e-12).astype(np.float16).astype(np.float64)
-    hops = np.linalg.norm(np.diff(tracks, axis=1), axis=-1)
-    step_length = float(np.quantile(hops[hops <= jump], STEP_QUANTILE))
-    draft = GridDensity(low, params.cell, log_table, np.ones(log_table.shape, dtype=bool), step_length)
+    whole = np.ones(log_table.shape, dtype=bool)
+    draft = GridDensity(low, params.cell, log_table, whole, full_step(tracks, jump))
     edge = np.quantile(draft.log_density(points), SUPPORT_QUANTILE)
     is_hazard = _near(jump_starts(tracks, jump), edges, params.hazard_radius / params.cell)
     support = (log_table >= edge) & ~is_hazard
@@ -151,6 +165,12 @@ def fit_density(
     motion = Motion.of(tracks, heading_steps, params.bandwidth, jump)
     support &= _is_on_lane(motion, edges, params)
     return replace(draft, support=support, headings=_headings(motion, edges, params))
+
+
+def full_step(tracks: FloatArray, jump: float) -> float:
+    """Units that hardly any step of recordings [E, T, 2] exceeds, jumps left out."""
+    hops = np.linalg.norm(np.diff(tracks, axis=1), axis=-1)
+    return float(np.quantile(hops[hops <= jump], STEP_QUANTILE))
 
 
 def between_rows(tracks: FloatArray, spacing: float, jump: float) -> tuple[FloatArray, IntArray]:

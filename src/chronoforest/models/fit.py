@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import numpy as np
 import torch
 from torch import nn
 
 from chronoforest.data.episodes import Episodes
+from chronoforest.data.gaps import gaps
 from chronoforest.data.goals import displacements, draw_transitions, thinned
 from chronoforest.data.scaling import Scaling
 from chronoforest.errors import BadDataset
 from chronoforest.models import calibration, checkpoint, schedule, store
 from chronoforest.models.denoiser import Denoiser, denoising_loss, draw_batch
-from chronoforest.models.density import GridDensity, fit_density
+from chronoforest.models.density import LARGEST_GAP, GridDensity, fit_density, full_step
 from chronoforest.models.distance import DistanceLearner, TemporalDistance, ValueNet
 from chronoforest.models.params import ModelParams
 from chronoforest.models.runs import Figures, Recordings, TrainingRun
@@ -42,15 +43,21 @@ NUM_LOOKED_AT = 4000  # pairs of states, while a distance trains
 
 def fit_density_model(recordings: Recordings, params: ModelParams, run: TrainingRun) -> Figures:
     """Tabulate the density; the figure is the share of held-out states outside the others' support."""
-    heading_steps = params.window.stride if params.world.is_one_way else 0
-    jump = params.world.jump
-    density = fit_density(recordings.places, params.density, jump, heading_steps)
+    jump, tracks = params.world.jump, recordings.places
+    settings = params.density
+    if params.world.is_one_way:
+        density = fit_density(tracks, settings, jump, params.window.stride)
+    else:
+        # Only here: a lane is as wide as recordings lie side by side, however many there are.
+        apart = gaps(tracks, recordings.owner)
+        settings = settings.widened(apart, full_step(tracks, jump))
+        density = replace(fit_density(tracks, settings, jump), gap=float(np.quantile(apart, LARGEST_GAP)))
     learned = recordings.train.xy.astype(float)
-    others = fit_density(learned, params.density, jump) if recordings.is_divided else density
+    others = fit_density(learned, settings, jump) if recordings.is_divided else density
     held_out = recordings.held_out.xy.reshape(-1, 2).astype(float)
     figures = {"held_out_unsupported_share": float((others.margin(held_out) <= 0).mean())}
     tensors = store.density_tensors(density)
-    return run.save("density", tensors, recordings, figures, params=asdict(params.density))
+    return run.save("density", tensors, recordings, figures, params=asdict(settings))
 
 
 def fit_distance_model(recordings: Recordings, params: ModelParams, run: TrainingRun) -> Figures:

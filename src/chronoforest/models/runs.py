@@ -17,7 +17,7 @@ from chronoforest.data.episodes import Episodes, held_out_file, load_split
 from chronoforest.models import checkpoint, store
 from chronoforest.models.train import Learner, LoopParams, ProgressCallback, Training, TrainParams
 from chronoforest.models.watch import Watch
-from chronoforest.types import FloatArray
+from chronoforest.types import FloatArray, IntArray
 
 Figures = dict[str, float]
 
@@ -41,8 +41,18 @@ class Recordings:
 
         What was held out only to stop a training in time has been driven too, and few recordings need it.
         """
-        parts = (self.train.xy, self.held_out.xy) if self.is_divided else (self.train.xy,)
-        return np.concatenate(parts).astype(float)
+        return np.concatenate([part.xy for part in self._recorded]).astype(float)
+
+    @property
+    def owner(self) -> IntArray:
+        """[E] which recording each of the places belongs to."""
+        labels = [part.recording for part in self._recorded]
+        known = [label for label in labels if label is not None]
+        return np.concatenate(known) if len(known) == len(labels) else np.arange(len(self.places))
+
+    @property
+    def _recorded(self) -> tuple[Episodes, ...]:
+        return (self.train, self.held_out) if self.is_divided else (self.train,)
 
 
 @dataclass(frozen=True)

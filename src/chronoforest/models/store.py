@@ -69,6 +69,11 @@ class Models:
         """World units that hardly any recording exceeded in one step."""
         return self.density.step_length
 
+    @property
+    def gap(self) -> float:
+        """World units that recordings lie apart where they are thin; 0 where that was not measured."""
+        return self.density.gap
+
 
 def model_path(folder: Path, kind: str) -> Path:
     """Where a finished model lies."""
@@ -176,6 +181,8 @@ def density_tensors(density: GridDensity) -> dict[str, torch.Tensor]:
     }
     if density.headings is not None:
         tensors["heading_bits"] = torch.as_tensor(np.packbits(density.headings, axis=0))
+    if density.gap:
+        tensors["gap"] = torch.tensor(density.gap, dtype=torch.float64)
     return tensors
 
 
@@ -194,6 +201,7 @@ def _density(stored: Stored) -> GridDensity:
             support=tensors["support"].numpy().astype(np.bool_),
             step_length=float(tensors["step_length"]),
             headings=_headings(tensors),
+            gap=float(tensors["gap"]) if "gap" in tensors else 0.0,
         )
 
 

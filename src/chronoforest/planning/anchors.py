@@ -8,7 +8,7 @@ import numpy as np
 
 from chronoforest.data.frames import Frame
 from chronoforest.errors import InvalidProblem
-from chronoforest.types import FloatArray, IntArray, PlanningModels, Problem
+from chronoforest.types import FloatArray, IntArray, PlanningModels, Problem, Support
 
 LEAST_STEPS_APART = 1e-3
 """Steps between two anchors of a problem; nearer ones are one place to any body."""
@@ -79,11 +79,8 @@ class AnchorCheck:
 
     def _nearest(self, point: FloatArray) -> tuple[FloatArray, float]:
         """The nearest supported place in the user's coordinates, and how far it is."""
-        support = self.models.support
-        places = support.origin + support.cell * np.argwhere(support.mask)
-        apart = np.linalg.norm(places - self.frame.to_local(point), axis=1)
-        nearest = int(np.argmin(apart))
-        return self.frame.to_user(places[nearest]), float(apart[nearest])
+        place, apart = _nearest_supported(self.frame.to_local(point), self.models.support)
+        return self.frame.to_user(place), apart
 
     def _hint(self, point: FloatArray) -> str:
         """For those who type the latitude first."""
@@ -91,3 +88,25 @@ class AnchorCheck:
         if not self.frame.is_degrees or not self.frame.is_known(turned):
             return ""
         return "; the longitude comes first" if self._margin(turned[None])[0] > -self.tolerance else ""
+
+
+def unrecorded(problem: Problem, support: Support, frame: Frame) -> tuple[str, ...]:
+    """A sentence about every anchor of a problem, in the user's coordinates, that lies outside the support;
+    for where recordings are thin it is planned for all the same."""
+    sentences = []
+    for name, place in zip(problem.names, frame.to_local(problem.anchors), strict=True):
+        nearest, apart = (place, 0.0) if support.holds(place) else _nearest_supported(place, support)
+        if apart > support.cell:
+            sentences.append(
+                f"{name} lies {apart:.2g} {frame.unit} from {frame.show_local(nearest)}, the nearest place "
+                "where anything was recorded; what lies between them nobody knows"
+            )
+    return tuple(sentences)
+
+
+def _nearest_supported(place: FloatArray, support: Support) -> tuple[FloatArray, float]:
+    """The supported place that is nearest to one in the plane [d], and how far it is."""
+    cells = support.origin + support.cell * np.argwhere(support.mask)
+    apart = np.linalg.norm(cells - place, axis=1)
+    nearest = int(np.argmin(apart))
+    return cells[nearest], float(apart[nearest])

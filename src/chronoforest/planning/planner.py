@@ -63,14 +63,16 @@ class Planner:
         frame: Frame | None = None,
         roadmap: Roadmap | None = None,
         can_verify: bool = True,
+        can_refute: bool = True,
     ) -> None:
         """roadmap: of these models, if it is at hand; the first plan makes it otherwise. can_verify: the
-        denoiser is good enough to be asked about ways over it; without it they stay proposed."""
+        denoiser is good enough to be asked about ways over it; without it they stay proposed. can_refute: so
+        good that what it does not realise is doubted; without it that stays proposed, too."""
         self.models = models
         self.params = params
         self.name = name
         self.frame = frame or Frame()
-        self.can_verify = can_verify
+        self.can_verify, self.can_refute = can_verify, can_refute
         self._roadmap = roadmap
         self._prepared: dict[str, Prepared] = {}
         self._prepared_from: tuple[PlanningModels, PlannerParams] = models, params
@@ -209,7 +211,10 @@ class Planner:
 
     @property
     def _anchors(self) -> AnchorCheck:
-        return AnchorCheck(self.models, self.frame, self.params.anchor_tolerance)
+        """An anchor may lie as far from recordings as they lie apart where they are thin; but if that is more
+        than the room that plans keep, there may be a wall between."""
+        thin = min(self.models.gap, self.params.assembly.keep_margin)
+        return AnchorCheck(self.models, self.frame, max(self.params.anchor_tolerance, thin))
 
     def _begin(
         self,
@@ -236,7 +241,12 @@ class Planner:
             self._prepared, self._prepared_from = {}, (self.models, self.params)
             self._roadmap = None
         if variant not in self._prepared:
-            chosen = VARIANTS[variant] if self.can_verify else replace(VARIANTS[variant], verifies=False)
+            chosen = VARIANTS[variant]
+            chosen = replace(
+                chosen,
+                verifies=chosen.verifies and self.can_verify,
+                refutes=chosen.refutes and self.can_refute,
+            )
             ready = prepare(self.models, self.params, chosen, self._roadmap)
             self._prepared[variant], self._roadmap = ready, ready.roadmap
         return self._prepared[variant]

@@ -34,7 +34,8 @@ NUM_PROBES = 7
 
 @dataclass(frozen=True)
 class Prepared:
-    """A variant ready to plan; ground: what its roadmap was made from."""
+    """A variant ready to plan; ground: what its roadmap was made from; is_ragged: recordings lie so far apart
+    that the edge of the support is no smooth line."""
 
     variant: Variant
     params: PlannerParams
@@ -42,6 +43,7 @@ class Prepared:
     ground: Ground
     roadmap: Roadmap
     support: Support
+    is_ragged: bool = False
 
     @property
     def learned(self) -> Distance:
@@ -78,8 +80,12 @@ class Prepared:
         return float(np.median(ratios)) if ratios else 1.0
 
     def shortened(self, paths: Sequence[FloatArray]) -> list[FloatArray]:
-        """What is made of ways [t, d] that were found."""
-        return self.params.shortened(paths, self.models.density, self.learned, self.params.assembly)
+        """What is made of ways [t, d] that were found. Along a ragged edge they catch on what sticks out, and
+        come out shorter when they are shortened twice."""
+        ways = self.params.shortened(paths, self.models.density, self.learned, self.params.assembly)
+        if not self.is_ragged:
+            return ways
+        return self.params.shortened(ways, self.models.density, self.learned, self.params.assembly)
 
     @property
     def clock(self) -> Clock:
@@ -125,7 +131,8 @@ def prepare(
             step_length=models.step_length,
         )
     )
-    return Prepared(variant, params, equipped, ground, roadmap, models.support)
+    is_ragged = models.gap > params.assembly.edge
+    return Prepared(variant, params, equipped, ground, roadmap, models.support, is_ragged)
 
 
 def steps_apart(distance: Distance, forest: Forest, problem: Problem) -> FloatArray:

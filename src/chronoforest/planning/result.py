@@ -14,6 +14,7 @@ from chronoforest.errors import BadResult
 from chronoforest.files import reading, write_text
 from chronoforest.names import check_plan_file
 from chronoforest.planning import exports
+from chronoforest.planning.anchors import unrecorded
 from chronoforest.planning.shortfalls import Missing, missing, shortfalls
 from chronoforest.typed import from_plain
 from chronoforest.types import (
@@ -79,6 +80,11 @@ class PlanResult:
         return shortfalls(Missing(self.unmet, self.left_out, self.gaps, self.trees), self.problem, self.frame)
 
     @property
+    def unrecorded(self) -> tuple[str, ...]:
+        """Of every anchor outside the support: how far it is from what was recorded."""
+        return unrecorded(self.problem, self.support, self.frame)
+
+    @property
     def length(self) -> float:
         """Units of the frame over all routes, after post-processing."""
         return sum(route.length for route in self.routes)
@@ -121,7 +127,7 @@ class PlanResult:
         state += f", {self.num_refuted} proposed ways refuted" if self.num_refuted else ""
         state += ", which changed the order" if self.num_refuted and self.is_reordered else ""
         lines = [f"{state}; {self.num_rounds} rounds, {self.num_expanded} expansions, {self.seconds:.1f} s"]
-        lines += [f"  {sentence}" for sentence in self.shortfalls]
+        lines += [f"  {sentence}" for sentence in (*self.shortfalls, *self.unrecorded)]
         unit = self.frame.unit
         lines += [f"  {' → '.join(route.order)}  {self._extent(route)}" for route in self.routes]
         is_cut = self.saved >= 0

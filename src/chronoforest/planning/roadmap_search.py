@@ -77,6 +77,7 @@ class RoadmapSearch:
         self.first: dict[Pair, ProposedWay] = {}
         self.num_tries: Counter[Pair] = Counter()
         self.num_refuted: Counter[Pair] = Counter()
+        self.unconfirmed: set[Pair] = set()
         self.num_asked = self.num_spare = 0
         self.asked: tuple[Pair, ...] = ()
         self.rounds: list[RoundStats] = []
@@ -125,15 +126,18 @@ class RoadmapSearch:
         return Questions(pieces, self._counts[tries], self.rng)
 
     def take(self, verdicts: Sequence[Verdict]) -> None:
-        """Take in the answers; ways that are refuted get dearer and the route is solved anew."""
+        """Take in the answers; ways that are refuted get dearer and the route is solved anew, unless the
+        denoiser is too weak to be believed."""
         self.num_asked += len(verdicts)
         left = iter(verdicts)
         for leg in self.asked:
             self._take_in(leg, [next(left) for _ in self.found[leg].pieces])
         refuted = [leg for leg in self.asked if self.num_tries[leg] == len(self._counts)]
-        if refuted:
+        if refuted and self.prepared.variant.refutes:
             self._refute(*refuted)
             self.route = self._propose(self.route)
+        else:
+            self.unconfirmed.update(refuted)
 
     def _proposed_anew(self) -> JointRoute:
         """A route for those who can get somewhere, through what can be visited."""
@@ -215,8 +219,11 @@ class RoadmapSearch:
         return tuple(
             leg
             for leg in self._over(self.route).met
-            if not self.found[leg].is_verified and self.num_refuted[leg] < MOST_REFUTED
+            if not self.found[leg].is_verified and not self._is_given_up(leg)
         )
+
+    def _is_given_up(self, leg: Pair) -> bool:
+        return leg in self.unconfirmed or self.num_refuted[leg] >= MOST_REFUTED
 
     def _take_in(self, leg: Pair, verdicts: Sequence[Verdict]) -> None:
         self.found[leg] = self.found[leg].judged(verdicts)

@@ -52,10 +52,10 @@ class Variant:
 
     adapt: parameters to parameters; equip: models to models, for example with another guidance; chained:
     direct costs to the costs that routes are solved on; uses_roadmap: ways are proposed by the roadmap, trees
-    are grown only where it leads nowhere; verifies: the denoiser is asked about every proposed way;
-    piece_samples: segments asked for a piece of such a way in its first try, its second and so on; what none
-    of them realises is refuted; sums_hops: for trees a far distance is a sum of the roadmap's hops, not what
-    was learned.
+    are grown only where it leads nowhere; verifies: the denoiser is asked about every proposed way; refutes:
+    what it does not realise gets dearer, and the route is solved again; piece_samples: segments asked for a
+    piece of such a way in its first try, its second and so on; what none of them realises is refuted;
+    sums_hops: for trees a far distance is a sum of the roadmap's hops, not what was learned.
     """
 
     adapt: Callable[[PlannerParams], PlannerParams] = lambda params: params
@@ -66,6 +66,7 @@ class Variant:
     needs_order: bool = False
     uses_roadmap: bool = False
     verifies: bool = False
+    refutes: bool = True
     piece_samples: tuple[int, ...] = (2, 4, 12, 24)
     sums_hops: bool = True
 

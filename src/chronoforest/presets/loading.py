@@ -17,7 +17,7 @@ from chronoforest.execution.route import ExecutionParams, WalkingPlanner
 from chronoforest.models.store import Models, distance_file, load_models
 from chronoforest.models.train import pick_device
 from chronoforest.presets.named import Preset, get_preset
-from chronoforest.presets.quality import can_verify, warn_of_weak
+from chronoforest.presets.quality import can_refute, can_verify, warn_of_weak
 from chronoforest.presets.roadmaps import kept_roadmap
 from chronoforest.roadmap.ways import Roadmap
 from chronoforest.typed import check_whole
@@ -38,8 +38,9 @@ class PresetPlanner(WalkingPlanner):
         num_threads: int = 1,
         roadmap: Roadmap | None = None,
         can_verify: bool = True,
+        can_refute: bool = True,
     ) -> None:
-        super().__init__(models, preset.planner, preset.name, preset.frame, roadmap, can_verify)
+        super().__init__(models, preset.planner, preset.name, preset.frame, roadmap, can_verify, can_refute)
         self.preset = preset
         self.models: Models = models
         self.num_threads = num_threads
@@ -103,7 +104,7 @@ def load_planner(
     _refuse_other_frame(preset, folder, models.frame)
     warn_of_weak(folder)
     roadmap = kept_roadmap(folder, models, preset.planner)
-    return PresetPlanner(preset, models, num_threads, roadmap, can_verify(folder))
+    return PresetPlanner(preset, models, num_threads, roadmap, can_verify(folder), can_refute(folder))
 
 
 def _refuse_other_window(preset: Preset, folder: Path, trained: WindowParams) -> None:

@@ -39,6 +39,11 @@ LEAST_CONFIRMED = 0.5
 """Of held-out ways: a denoiser that confirms fewer is not asked about proposed ways, since its verdicts would
 speak against itself."""
 
+LEAST_BELIEVED = 0.97
+"""Of held-out ways: a denoiser that confirms fewer is not believed where it refutes one. Proposed ways lead
+where recordings went, so hardly one in fifty is none; one that refutes more than that of the ways that were
+driven is more often wrong than right, and ways round what it refutes are longer for nothing."""
+
 Grade = Literal["good", "fair", "poor"]
 
 
@@ -210,8 +215,17 @@ def read_marks(folder: Path) -> list[Mark]:
 
 def can_verify(folder: Path) -> bool:
     """Whether the denoiser in a folder knows enough of the ways that were taken; if unsure, it does."""
+    return _confirms(folder, LEAST_CONFIRMED)
+
+
+def can_refute(folder: Path) -> bool:
+    """Whether what the denoiser in a folder does not realise is no way; if unsure, it is none."""
+    return _confirms(folder, LEAST_BELIEVED)
+
+
+def _confirms(folder: Path, least: float) -> bool:
     confirmed = [one.value for one in read_marks(folder) if one.name == "confirmed_ways"]
-    return all(value >= LEAST_CONFIRMED for value in confirmed)
+    return all(value >= least for value in confirmed)
 
 
 def warn_of_weak(folder: Path) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from chronoforest.data.episodes import Episodes
+from chronoforest.data.gaps import gaps
 from chronoforest.errors import BadDataset
 from chronoforest.models.denoiser import FRAMES_PER_TOKEN
 from chronoforest.models.density import DensityParams, between_rows, fit_density, moves_around
@@ -91,11 +92,7 @@ class Statistics:
     def spacing(self) -> float:
         """How far ninety-nine of a hundred places are, at most, from another recording; not more than
         `MOST_APART` steps, for what lies between recordings farther apart was never recorded."""
-        probes = self._probes(np.ones(len(self._places), dtype=bool))
-        gaps, rows = self._tree.query(self._places[probes], k=min(400, len(self._places)))
-        is_other = self._recording[rows] != self._recording[probes][:, None]
-        nearest = np.where(is_other, gaps, np.inf).min(axis=1)
-        usual = float(np.quantile(np.where(np.isfinite(nearest), nearest, gaps[:, -1]), 0.99))
+        usual = float(np.quantile(gaps(self.xy, self.episodes.recording), 0.99))
         return min(usual, MOST_APART * self.step)
 
     @property

@@ -11,20 +11,27 @@ FAR = 1e6
 times as long."""
 
 
+RISE = 0.5
+"""A line from outside the support comes nearer to it by at least this much with every unit: so it leads in by
+about the shortest way, not across what nobody recorded to the other side."""
+
+
 def keeps_room(starts: FloatArray, ends: FloatArray, density: Density, edge: float) -> BoolArray:
     """[n]: the lines from starts to ends [n, d] keep `edge` units to the edge of the support, or as much as
-    their ends have where that is less.
+    their ends have where that is less; an end outside the support is left by about the shortest way.
 
     The room at a place is the radius of a supported ball, so the next look is where that ball ends.
     """
     length = np.linalg.norm(ends - starts, axis=1)
     heading = (ends - starts) / np.maximum(length, 1e-9)[:, None]
-    least = np.minimum(np.minimum(density.margin(starts), density.margin(ends)), edge) - 1e-6
+    first, last = density.margin(starts) - 1e-6, density.margin(ends) - 1e-6
+    least = np.minimum(np.maximum(np.minimum(first, last), -1e-6), edge - 1e-6)
     is_open = np.ones(len(starts), dtype=np.bool_)
     along, rows = np.zeros(len(starts)), np.arange(len(starts))
     while len(rows):
         room = density.margin(starts[rows] + along[rows, None] * heading[rows])
-        is_open[rows] = room >= least[rows]
+        outside = np.minimum(first[rows] + RISE * along[rows], last[rows] + RISE * (length - along)[rows])
+        is_open[rows] = room >= np.minimum(least[rows], outside)
         along[rows] += np.maximum(room - least[rows], edge)
         rows = rows[is_open[rows] & (along[rows] < length[rows])]
     return is_open

@@ -28,6 +28,11 @@ class Support:
         high = low + self.cell * np.array(self.mask.shape)
         return float(low[0]), float(high[0]), float(low[1]), float(high[1])
 
+    def holds(self, place: FloatArray) -> bool:
+        """Whether a place [d] lies in a supported cell."""
+        row = np.rint((place - self.origin) / self.cell).astype(np.int64)
+        return bool(((row >= 0) & (row < self.mask.shape)).all() and self.mask[tuple(row)])
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; eight cells are packed into a byte."""
         return {

@@ -117,6 +117,10 @@ class PlanningModels(Protocol):
     def step_length(self) -> float:
         """World units that hardly any recording exceeded in one step."""
 
+    @property
+    def gap(self) -> float:
+        """World units that recordings lie apart where they are thin; 0 where that was not measured."""
+
 
 class Tracker(Protocol):
     """Turns an observation and a relative subgoal into an action."""
