@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from fake_planner import FakePlanner, dense
+from gap_worlds import walled_planner
 
 from chronoforest.errors import InvalidParameter
 from chronoforest.execution.route import ExecutionParams, Place, Route, advance, route_of, subgoal, to_go
@@ -71,6 +72,16 @@ def test_a_plan_becomes_a_route_with_its_waypoints_in_order():
 def test_an_unmet_plan_becomes_an_incomplete_route():
     route = route_of(FakePlanner(is_blind=True).plan(Problem([[0, 0]], [[52, 36]], [[20, 16]])), 0)
     assert (route.stops, route.is_complete, len(route.waypoints)) == ((), False, 1)
+
+
+def test_what_nobody_visits_is_missed_by_the_first_agent():
+    problem = Problem([[3.0, 10.0], [3.0, 14.0]], [[3.0, 3.0], [7.0, 14.0]], [[6.0, 6.0], [17.0, 10.0]])
+    result = walled_planner().plan(problem)
+    assert result.left_out == ("W2",)
+    first, second = (route_of(result, agent) for agent in (0, 1))
+    assert first.waypoints[-1].tolist() == [17.0, 10.0]
+    assert len(first.stops) == len(first.waypoints) - 1
+    assert (first.is_complete, second.is_complete) == (False, True)
 
 
 @pytest.mark.parametrize(("name", "value"), [("look_ahead", 0.0), ("drift", -1.0), ("max_replans", -1)])

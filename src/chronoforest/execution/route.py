@@ -100,14 +100,19 @@ class Place:
 
 
 def route_of(result: PlanResult, agent: int) -> Route | None:
-    """An agent's part of a plan as a route, as far as its legs are met; None without any path."""
+    """An agent's part of a plan as a route, as far as its legs are met; None without any path.
+
+    What nobody visits is missed by the first agent: somebody has to try again, and to tell.
+    """
     plan = result.routes[agent]
     if len(plan.path) == 0:
         return None
     num_met = len(list(takewhile(lambda leg: leg.is_met, plan.legs)))
-    rows = [result.problem.names.index(name) for name in plan.order[1:-1]]
-    stops = plan.stops[1 : min(num_met + 1, len(rows) + 1)]
-    return Route(plan.path, result.problem.anchors[rows], stops, is_complete=num_met == len(plan.legs))
+    missed = result.left_out if agent == 0 else ()
+    stops = plan.stops[1 : min(num_met + 1, len(plan.order) - 1)]
+    rows = [result.problem.names.index(name) for name in (*plan.order[1:-1], *missed)]
+    is_complete = num_met == len(plan.legs) and not missed
+    return Route(plan.path, result.problem.anchors[rows], stops, is_complete)
 
 
 def advance(route: Route, place: Place, position: FloatArray, params: ExecutionParams) -> Place:
