@@ -131,7 +131,8 @@ class RoadmapSearch:
         self.num_asked += len(verdicts)
         left = iter(verdicts)
         for leg in self.asked:
-            self._take_in(leg, [next(left) for _ in self.found[leg].pieces])
+            self.found[leg] = self.found[leg].judged([next(left) for _ in self.found[leg].pieces])
+            self.num_tries[leg] += not self.found[leg].is_verified
         refuted = [leg for leg in self.asked if self.num_tries[leg] == len(self._counts)]
         if refuted and self.prepared.variant.refutes:
             self._refute(*refuted)
@@ -216,19 +217,11 @@ class RoadmapSearch:
         """Legs of the route that are not verified and not given up."""
         if not self.prepared.variant.verifies:
             return ()
-        return tuple(
-            leg
-            for leg in self._over(self.route).met
-            if not self.found[leg].is_verified and not self._is_given_up(leg)
-        )
+        met = self._over(self.route).met
+        return tuple(leg for leg in met if not self.found[leg].is_verified and not self._is_given_up(leg))
 
     def _is_given_up(self, leg: Pair) -> bool:
         return leg in self.unconfirmed or self.num_refuted[leg] >= MOST_REFUTED
-
-    def _take_in(self, leg: Pair, verdicts: Sequence[Verdict]) -> None:
-        self.found[leg] = self.found[leg].judged(verdicts)
-        if not self.found[leg].is_verified:
-            self.num_tries[leg] += 1
 
     def _refute(self, *legs: Pair) -> None:
         """Nobody moves like that: hops along the pieces get dearer, for all legs of the problem."""
@@ -248,8 +241,7 @@ class RoadmapSearch:
         same = {leg for leg in self._over(self.route).met if self.found[leg].told == told(leg)}
         kept = {leg: way for leg, way in self.found.items() if way.is_verified or leg in same}
         kept = {leg: way for leg, way in kept.items() if leg not in legs}
-        given_up = {leg: way for leg, way in self.first.items() if self.num_refuted[leg] >= MOST_REFUTED}
-        self.found = kept | given_up
+        self.found = kept | {leg: way for leg, way in self.first.items() if self._is_given_up(leg)}
 
     def _record(self, asked: tuple[Pair, ...]) -> None:
         self.rounds.append(
