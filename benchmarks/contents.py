@@ -19,6 +19,7 @@ from benchmarks.report.sweeps import sweep_charts
 from benchmarks.report.teleport import ablation_table
 from benchmarks.report.theory import certificate_tables
 from benchmarks.report.thin import thin_table
+from benchmarks.report.yardsticks import yardstick_tables
 from chronoforest.report.contents import Contents
 
 CONTENTS = Contents(
@@ -42,6 +43,7 @@ CONTENTS = Contents(
         "city": city_table,
         "verification": verification_table,
         "growth": growth_tables,
+        "yardsticks": yardstick_tables,
     },
     command="python -m benchmarks run",
 )

@@ -22,6 +22,7 @@ from benchmarks.suites import (
     thin,
     thin_parts,
     verification,
+    yardsticks,
 )
 from chronoforest.bench.suite import Suite
 from chronoforest.errors import InvalidParameter
@@ -44,6 +45,7 @@ _MODULES = (
     city,
     verification,
     growth,
+    yardsticks,
 )
 
 SUITES: dict[str, Suite] = {module.SUITE.name: module.SUITE for module in _MODULES}

@@ -106,8 +106,8 @@ def geodesics(maze: Maze, clearance: float = 1.0) -> Geodesics:
     """Prepare a maze once: its convex corners and the shortest ways between all of them."""
     if not 0 < clearance < CELL_SIZE / 2:
         raise InvalidParameter(f"clearance must be between 0 and {CELL_SIZE / 2:g} units, got {clearance:g}")
-    is_blocked = _blocked(maze)
-    corners = _convex_corners(is_blocked, clearance)
+    is_blocked = blocked_cells(maze)
+    corners = convex_corners(is_blocked, clearance)
     edges = _visible_lengths(is_blocked, clearance, corners, corners)
     graph = csgraph_from_dense(edges, null_value=np.inf)
     lengths, predecessors = shortest_path(graph, method="D", directed=False, return_predecessors=True)
@@ -121,7 +121,7 @@ def geodesic_matrix(maze: Maze, points: ArrayLike, clearance: float = 1.0) -> Fl
 
 def bfs_matrix(maze: Maze, points: ArrayLike) -> FloatArray:
     """[n, 2] → [n, n] lengths in units of the shortest ways over cells, infinite where there is none."""
-    given = _points(_blocked(maze), points)
+    given = _points(blocked_cells(maze), points)
     index = _cell_index(maze)[tuple(cell_of(given).T)]
     lengths: FloatArray = _cell_lengths(maze)[np.ix_(index, index)]
     return lengths
@@ -129,7 +129,7 @@ def bfs_matrix(maze: Maze, points: ArrayLike) -> FloatArray:
 
 def centre_path(maze: Maze, start: ArrayLike, goal: ArrayLike) -> FloatArray:
     """[T, 2] from one point to another through the centres of the cells between theirs, a shortest way."""
-    given = _points(_blocked(maze), np.array([start, goal], dtype=np.float64))
+    given = _points(blocked_cells(maze), np.array([start, goal], dtype=np.float64))
     index = _cell_index(maze)
     cell, last = (tuple(row) for row in cell_of(given))
     to_go = _cell_lengths(maze)[index[last]]
@@ -163,7 +163,8 @@ def task_points(maze: Maze) -> FloatArray:
     return cell_centre(np.array(maze.tasks))
 
 
-def _blocked(maze: Maze) -> BoolArray:
+def blocked_cells(maze: Maze) -> BoolArray:
+    """[rows, columns]: a wall, or the entrance of a portal."""
     is_blocked = maze.is_wall.copy()
     for portal in maze.portals_in:
         is_blocked[portal] = True
@@ -172,20 +173,20 @@ def _blocked(maze: Maze) -> BoolArray:
 
 def _cell_index(maze: Maze) -> IntArray:
     """[rows, columns] row of a free cell in `_cell_lengths`, -1 elsewhere."""
-    is_free = ~_blocked(maze)
+    is_free = ~blocked_cells(maze)
     return np.where(is_free, np.cumsum(is_free).reshape(is_free.shape) - 1, -1)
 
 
 @cache
 def _cell_lengths(maze: Maze) -> FloatArray:
     """[F, F] units between free cells."""
-    cells = np.argwhere(~_blocked(maze))
+    cells = np.argwhere(~blocked_cells(maze))
     is_adjacent = np.abs(cells[:, None] - cells).sum(axis=-1) == 1
     lengths: FloatArray = shortest_path(is_adjacent, unweighted=True, directed=False) * CELL_SIZE
     return lengths
 
 
-def _convex_corners(is_blocked: BoolArray, clearance: float) -> FloatArray:
+def convex_corners(is_blocked: BoolArray, clearance: float) -> FloatArray:
     """[C, 2] corners of the grown walls where a path can bend: lattice points with one wall around them."""
     blocks = np.lib.stride_tricks.sliding_window_view(is_blocked, (2, 2))
     rows, columns = np.nonzero(blocks.sum(axis=(2, 3)) == 1)
