@@ -61,6 +61,8 @@ def plan_trip(case: Case, planner: PresetPlanner) -> Trial:
     result, measures = timed.result, about(timed, shortest)
     measures["num_stops"] = case.num_waypoints
     measures["shortest_of_all"] = _least_length(city.whole_reference, problem)
+    onward = city.reference.onward_length(problem.anchors)
+    measures["shortest_onward"] = onward if np.isfinite(onward) else None
     if result.complete:
         figures = [city.judge(route.path) for route in result.routes]
         measures |= {name: sum(asdict(one)[name] for one in figures) for name in asdict(figures[0])}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise, permutations
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -32,10 +33,11 @@ class Reference:
     and links lead as trips did. So a way changes trips only where two pass alike, and makes no turn that no
     trip makes. Streets have no directions in the map, and matching noisy trips to them would add errors.
 
-    position: [n, 2] the mean of each node's places; graph: metres between nodes.
+    position: [n, 2] the mean of each node's places; heading: [n] sectors; graph: metres between nodes.
     """
 
     position: FloatArray
+    heading: IntArray
     graph: csr_matrix
 
     @classmethod
@@ -51,31 +53,62 @@ class Reference:
         keys = number * NUM_HEADINGS + sectors(moves, NUM_HEADINGS)
         keep = _is_passed_often(keys, owner)
         row, places, keys, owner = np.flatnonzero(keep), places[keep], keys[keep], owner[keep]
-        _, node = np.unique(keys, return_inverse=True)
+        known, node = np.unique(keys, return_inverse=True)
         count = np.bincount(node)
         position = np.stack([np.bincount(node, places[:, k]) / count for k in range(2)], axis=1)
         links = [_links(node, owner, row, ahead) for ahead in range(1, NUM_AHEAD + 1)]
         source, target = (np.concatenate(ends) for ends in zip(*links, strict=True))
         pairs = np.unique(np.stack([source, target]), axis=1)
         metres = np.linalg.norm(position[pairs[0]] - position[pairs[1]], axis=1)
-        return cls(position, csr_matrix((np.maximum(metres, 1e-6), pairs), shape=(len(position),) * 2))
+        graph = csr_matrix((np.maximum(metres, 1e-6), pairs), shape=(len(position),) * 2)
+        return cls(position, known % NUM_HEADINGS, graph)
 
     def lengths(self, anchors: FloatArray) -> FloatArray:
         """[A, A] metres between anchors, infinite where no recorded way leads."""
-        first, count = len(self.position), len(anchors)
-        near = cKDTree(self.position).query_ball_point(anchors, 1.5 * CELL)
-        owner = np.repeat(np.arange(count), [len(nodes) for nodes in near])
-        nodes = np.concatenate([np.array(found, dtype=np.int64) for found in near])
-        gap = np.maximum(np.linalg.norm(self.position[nodes] - anchors[owner], axis=1), 1e-6)
-        own = self.graph.tocoo()
-        # Anchors are left and reached as two nodes: a way through one would be free to turn there.
-        rows = np.concatenate([own.row, first + owner, nodes])
-        columns = np.concatenate([own.col, nodes, first + count + owner])
-        metres = np.concatenate([own.data, gap, gap])
-        graph = csr_matrix((metres, (rows, columns)), shape=(first + 2 * count,) * 2)
-        found: FloatArray = dijkstra(graph, indices=np.arange(first, first + count))[:, first + count :]
+        nodes, owner = self._near(anchors)
+        found = self._between(anchors, nodes, owner, owner, len(anchors))
         np.fill_diagonal(found, 0.0)
         return found
+
+    def onward_length(self, anchors: FloatArray) -> float:
+        """Metres of the shortest route from the first anchor to the last over the others, each of which is
+        left in about the direction in which it was reached; infinite where there is none."""
+        nodes, owner = self._near(anchors)
+        door = NUM_HEADINGS * owner + self.heading[nodes]
+        shape = len(anchors), NUM_HEADINGS
+        between = self._between(anchors, nodes, owner, door, NUM_HEADINGS * len(anchors)).reshape(shape * 2)
+        stops = range(1, len(anchors) - 1)
+        return min(_onward([0, *order, len(anchors) - 1], between) for order in permutations(stops))
+
+    def _near(self, anchors: FloatArray) -> tuple[IntArray, IntArray]:
+        """Nodes near to anchors, and the anchor of each."""
+        near = cKDTree(self.position).query_ball_point(anchors, 1.5 * CELL)
+        owner = np.repeat(np.arange(len(anchors)), [len(nodes) for nodes in near])
+        return np.concatenate([np.array(found, dtype=np.int64) for found in near]), owner
+
+    def _between(
+        self, anchors: FloatArray, nodes: IntArray, owner: IntArray, door: IntArray, count: int
+    ) -> FloatArray:
+        """[count, count] metres between the doors of anchors; nodes, owner, door: [n] which lead to which."""
+        first, own = len(self.position), self.graph.tocoo()
+        gap = np.maximum(np.linalg.norm(self.position[nodes] - anchors[owner], axis=1), 1e-6)
+        # Anchors are left and reached as two nodes: a way through one would be free to turn there.
+        rows = np.concatenate([own.row, first + door, nodes])
+        columns = np.concatenate([own.col, nodes, first + count + door])
+        metres = np.concatenate([own.data, gap, gap])
+        graph = csr_matrix((metres, (rows, columns)), shape=(first + 2 * count,) * 2)
+        return np.asarray(dijkstra(graph, indices=np.arange(first, first + count))[:, first + count :])
+
+
+def _onward(order: Sequence[int], between: FloatArray) -> float:
+    """Metres of an order of anchors; between: [A, headings, A, headings] metres by the headings with which
+    they are left and reached."""
+    reached = np.zeros(NUM_HEADINGS)
+    for source, target in pairwise(order):
+        # A start is left anyhow; a stop with the heading of the arrival or one beside it.
+        left = reached if source == order[0] else np.min([np.roll(reached, k) for k in (-1, 0, 1)], axis=0)
+        reached = (left[:, None] + between[source, :, target]).min(axis=0)
+    return float(reached.min())
 
 
 def _is_passed_often(keys: IntArray, owner: IntArray) -> BoolArray:

@@ -153,6 +153,20 @@ def test_what_only_held_out_trips_drove_is_no_part_of_the_reference():
     assert np.isfinite(city.whole_reference.lengths(anchors)[0, 1])
 
 
+def test_a_reference_that_goes_on_through_stops_takes_no_way_back_there():
+    """A street with a turning circle at its end: the stop lies beyond the goal, and the way back leads over
+    the circle unless one turns round in the street."""
+    east, west = np.array([[0.0, 0.0], [600.0, 0.0]]), np.array([[600.0, 0.0], [0.0, 0.0]])
+    loop = np.array([[600.0, 0.0], [700.0, 100.0], [800.0, 0.0], [700.0, -100.0], [600.0, 0.0]])
+    trip = np.concatenate([east, loop[1:], west[1:]])
+    reference = City(Trips((trip, trip), (0, 1)), STREETS).reference
+    anchors = np.array([[100.0, 0.0], [400.0, 0.0], [200.0, 0.0]])
+    free = reference.lengths(anchors)
+    assert free[0, 1] + free[1, 2] == pytest.approx(500.0, rel=0.1)
+    assert reference.onward_length(anchors) == pytest.approx(300 + 200 + path_length(loop) + 400, rel=0.1)
+    assert reference.onward_length(anchors[[0, 2, 1]]) == pytest.approx(300.0, rel=0.1)
+
+
 def test_followed_are_those_who_went_the_same_way_all_along():
     trips = Trips((CORNER, CORNER, CORNER[:2], CORNER), (0, 1, 2, 4))
     assert trips.num_followed(CORNER[:2]) == 3
