@@ -169,27 +169,26 @@ class RoadmapSearch:
         """
         tentative: list[tuple[float, JointRoute]] = []
         while len(tentative) < (MOST_TENTATIVE if self.num_spare < MOST_SPARE else 1):
-            self.cost = self._expected()
-            route = self.solver(self.cost, self.problem, route)
+            route = self.solver(self._expected(), self.problem, route)
             num_new = self._complete(route)
             if not num_new:
                 return route
             self.num_spare += num_new if tentative else 0
-            self.cost = self._expected()
             tentative.append((self._over(route).cost(self.cost), route))
         best = min(tentative, key=lambda one: one[0])[1]
         self._complete(best)
-        self.cost = self._expected()
         return best
 
     def _complete(self, route: JointRoute) -> int:
-        """Take in the roadmap's ways for the legs of a route that have none, or another one than in a route
-        before, since they go on from other legs; how many there are."""
+        """Take in ways for the legs of a route that have none, or another one than in a route before, since
+        they go on from other legs; how many there are."""
         self.roads.renew(leg for leg in route.legs if leg not in self.found)
         for leg in self.roads.settle(route):
             if not self._is_given_up(leg):
                 self.found.pop(leg, None)
-        return self._shorten([leg for leg in route.legs if leg not in self.found])
+        num_new = self._shorten([leg for leg in route.legs if leg not in self.found])
+        self.cost = self._expected()
+        return num_new
 
     def _expected(self) -> FloatArray:
         """[A, A] steps: a shortened way takes what its hops do, less what was cut; others are hoped to."""
@@ -203,8 +202,7 @@ class RoadmapSearch:
 
     def _shorten(self, legs: Sequence[Pair]) -> int:
         """Take in the roadmap's ways for some legs, shortened together; how many there are."""
-        wanted = {leg: self.roads.way(leg) for leg in legs}
-        ways = {leg: way for leg, way in wanted.items() if way is not None}
+        ways = {leg: way for leg in legs if (way := self.roads.way(leg)) is not None}
         paths = self.prepared.shortened([way.path for way in ways.values()])
         for (leg, way), path in zip(ways.items(), paths, strict=True):
             self._take_way(leg, way, path)

@@ -9,10 +9,9 @@ from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
-from scipy.sparse.csgraph import dijkstra
 
 from chronoforest.roadmap.turns import NUM_HEADINGS, Turns
-from chronoforest.roadmap.ways import MOST_AT_ONCE, Joined, Way
+from chronoforest.roadmap.ways import Joined, Way, quickest
 from chronoforest.types import BoolArray, FloatArray, IntArray, JointRoute, Pair, Problem
 
 UNREACHABLE = 1e12
@@ -149,11 +148,4 @@ class OnwardWays:
 def _ways(joined: Joined, turns: Turns, nodes: IntArray) -> tuple[FloatArray, tuple[IntArray, ...]]:
     """[n, A, headings] steps from nodes to anchors by the heading of arrival, and for each of them the node
     before each."""
-    graph, reached = turns.graph(joined.hops.steps), turns.by_heading()
-    steps, before = np.zeros((len(nodes), *reached.shape)), []
-    for low in range(0, len(nodes), MOST_AT_ONCE):
-        some = nodes[low : low + MOST_AT_ONCE]
-        found, tree = dijkstra(graph, indices=some, return_predecessors=True)
-        steps[low : low + len(some)] = found[:, reached]
-        before += [row.copy() for row in tree]
-    return steps, tuple(before)
+    return quickest(turns.graph(joined.hops.steps), nodes, turns.by_heading())

@@ -95,14 +95,9 @@ class Joined:
     def ways_from(self, sources: IntArray) -> tuple[FloatArray, tuple[IntArray, ...]]:
         """[s, A] steps from some anchors to all; and for each of them [n] the node before each."""
         graph, leaving, reached = self.network()
-        cost, before = np.zeros((len(sources), self.num_anchors)), []
-        for low in range(0, len(sources), MOST_AT_ONCE):
-            some = sources[low : low + MOST_AT_ONCE]
-            steps, nodes = dijkstra(graph, indices=leaving[some], return_predecessors=True)
-            cost[low : low + len(some)] = steps[:, reached]
-            before += [row.copy() for row in nodes]
+        cost, before = quickest(graph, leaving[sources], reached)
         cost[np.arange(len(sources)), sources] = 0.0
-        return cost, tuple(before)
+        return cost, before
 
     def network(self) -> tuple[csr_matrix, IntArray, IntArray]:
         """What it takes from node to node, and [A] the nodes of anchors that are left and reached."""
@@ -273,6 +268,20 @@ class Joiner:
     @cached_property
     def _codes(self) -> NDArray[Any]:
         return self.ground.distance.encode(self.roadmap.places.position)
+
+
+def quickest(
+    graph: csr_matrix, sources: IntArray, targets: IntArray
+) -> tuple[FloatArray, tuple[IntArray, ...]]:
+    """[s, …] steps from some nodes of a graph to others […], and for each of the former [n] the node before
+    each."""
+    steps, before = np.zeros((len(sources), *targets.shape)), []
+    for low in range(0, len(sources), MOST_AT_ONCE):
+        some = sources[low : low + MOST_AT_ONCE]
+        found, nodes = dijkstra(graph, indices=some, return_predecessors=True)
+        steps[low : low + len(some)] = found[:, targets]
+        before += [row.copy() for row in nodes]
+    return steps, tuple(before)
 
 
 def _spacing_at(points: FloatArray, places: Places) -> FloatArray:
