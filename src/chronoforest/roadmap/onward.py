@@ -10,8 +10,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from chronoforest.roadmap.chains import quickest
 from chronoforest.roadmap.turns import NUM_HEADINGS, Turns
-from chronoforest.roadmap.ways import Joined, Way, quickest
+from chronoforest.roadmap.ways import Joined, Way
 from chronoforest.types import BoolArray, FloatArray, IntArray, JointRoute, Pair, Problem
 
 UNREACHABLE = 1e12

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
-from scipy.sparse.csgraph import dijkstra
 from scipy.spatial import cKDTree
 
 from chronoforest.errors import InvalidParameter
+from chronoforest.roadmap.chains import quickest
 from chronoforest.roadmap.hops import Ground, Hops, Usual, price, survey
 from chronoforest.roadmap.places import Places, spread
 from chronoforest.roadmap.turns import Turns, turns
@@ -23,10 +23,6 @@ from chronoforest.types import BoolArray, FloatArray, IntArray, JointRoute, Pair
 LANE_SPACING = 5.0
 """How far places are apart at least where ways are lanes, in the room that a way keeps to the edge: a curve
 takes several, and a step of the recordings may be longer than it."""
-
-MOST_AT_ONCE = 32
-"""Anchors from which one call of Dijkstra goes: it holds the steps to every node until it is done."""
-
 
 ALIKE = 30.0
 """Degrees between a hop and the way that it goes, where ways are lanes."""
@@ -268,20 +264,6 @@ class Joiner:
     @cached_property
     def _codes(self) -> NDArray[Any]:
         return self.ground.distance.encode(self.roadmap.places.position)
-
-
-def quickest(
-    graph: csr_matrix, sources: IntArray, targets: IntArray
-) -> tuple[FloatArray, tuple[IntArray, ...]]:
-    """[s, …] steps from some nodes of a graph to others […], and for each of the former [n] the node before
-    each."""
-    steps, before = np.zeros((len(sources), *targets.shape)), []
-    for low in range(0, len(sources), MOST_AT_ONCE):
-        some = sources[low : low + MOST_AT_ONCE]
-        found, nodes = dijkstra(graph, indices=some, return_predecessors=True)
-        steps[low : low + len(some)] = found[:, targets]
-        before += [row.copy() for row in nodes]
-    return steps, tuple(before)
 
 
 def _spacing_at(points: FloatArray, places: Places) -> FloatArray:
