@@ -49,7 +49,8 @@ def run(
         out: folder for SUITE.jsonl, one line per trial; a run that was stopped continues from there.
         device: cpu or cuda; use another folder for each.
         data: folder with PRESET.npz, for a planner that needs recorded states.
-        preset: suite parts in another world than its own: a named one, or NAME for NAME.toml.
+        preset: suite parts in another world than its own, or city with other models: a named one, or NAME for
+            NAME.toml.
         weights: folder of trained models for it; use another `out` for each.
     """
     where.check(device)
@@ -81,11 +82,13 @@ def _template(preset: str | None, weights: Path | None, only: tuple[str, ...]) -
     """Another world than a suite's own, where one is named."""
     if preset is None and weights is None:
         return None
-    if only != ("parts",) or preset is None:
-        raise InvalidParameter("another world needs --preset and --only parts, whose problems fit any world")
+    if only not in (("parts",), ("city",)) or preset is None:
+        raise InvalidParameter(
+            "another world needs --preset and --only parts, whose problems fit any world, or --only city"
+        )
     choice = PlannerChoice(preset, weights=weights)
     choice.check()
-    return Case("parts", choice)
+    return Case(only[0], choice)
 
 
 def _placed(case: Case, device: str, data: Path) -> Case:

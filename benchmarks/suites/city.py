@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmarks.suites.directed import CONTENDERS, about, plan
-from benchmarks.worlds.city import City, Reference, load_city
+from benchmarks.worlds.city import City, load_city
+from benchmarks.worlds.reference import Reference
 from chronoforest.bench.case import Case
 from chronoforest.bench.suite import Request, Suite
 from chronoforest.bench.trials import Trial
+from chronoforest.peers.choice import PlannerChoice
 from chronoforest.routing.solver import AutoSolver
 from chronoforest.types import FloatArray, Problem
 
@@ -37,9 +39,13 @@ APART = 50.0
 
 
 def cases(request: Request) -> list[Case]:
-    """So many problems with each number of stops, for every contender; stops take turns."""
+    """So many problems with each number of stops, for every contender; stops take turns. A template names
+    other models than those of the preset `city`."""
+    choice = request.template.choice if request.template is not None else PlannerChoice(PRESET)
     return [
-        contender.case("city", PRESET, episode=episode, num_waypoints=num_stops, seed=seed)
+        contender.case("city", choice.preset, episode=episode, num_waypoints=num_stops, seed=seed).chosen(
+            weights=choice.weights
+        )
         for contender in CONTENDERS
         for seed in range(request.repeats or 1)
         for episode in range(request.episodes or EPISODES)
@@ -48,13 +54,15 @@ def cases(request: Request) -> list[Case]:
 
 
 def plan_trip(case: Case, planner: PresetPlanner) -> Trial:
-    """Plan a random problem and look at the city."""
+    """Plan a random problem in the city's coordinates and look at the city."""
     city = known_city(case.choice.data / FOLDER)
     problem, shortest = draw_problem(city, case)
     timed = plan(case, planner, problem)
     result, measures = timed.result, about(timed, shortest)
     measures["num_stops"] = case.num_waypoints
     measures["shortest_of_all"] = _least_length(city.whole_reference, problem)
+    onward = city.reference.onward_length(problem.anchors)
+    measures["shortest_onward"] = onward if np.isfinite(onward) else None
     if result.complete:
         figures = [city.judge(route.path) for route in result.routes]
         measures |= {name: sum(asdict(one)[name] for one in figures) for name in asdict(figures[0])}
@@ -83,9 +91,9 @@ def _least_length(reference: Reference, problem: Problem) -> float:
 
 def _on_recorded_streets(city: City, count: int, rng: np.random.Generator) -> FloatArray:
     """[n, 2] some of so many random recorded places, put on the street where several trips passed."""
-    gap, places = city.to_street(city.random_places(count, rng))
+    gap, places = city.to_street(city.trips.random_places(count, rng))
     places = places[gap <= ON_STREET]
-    return np.asarray(places[city.num_passes(places, NEAR) >= LEAST_PASSES])
+    return np.asarray(places[city.trips.num_passes(places, NEAR) >= LEAST_PASSES])
 
 
 def _least_apart(points: FloatArray) -> float:

@@ -77,7 +77,7 @@ def refute(case: Case, planner: PresetPlanner) -> Trial:
     rng = np.random.default_rng([case.seed, case.episode])
     hops = Hops(held_out(case.choice.data, case.preset), checker.piece_length, rng)
     pieces = _drawn(hops, case.instance, BATCH, _judge(case), _is_recorded(case))
-    refuted = num_refuted(checker, pieces, rng)
+    refuted = num_refuted(checker, [planner.frame.to_local(piece) for piece in pieces], rng)
     return Trial(
         case, plan=None, measures={"kind": case.instance, "num_hops": len(pieces), "num_refuted": refuted}
     )
@@ -110,13 +110,14 @@ def num_refuted(checker: Checker, pieces: Sequence[FloatArray], rng: np.random.G
 
 
 def held_out(folder: Path, preset: str) -> FloatArray:
-    """[E, T, 2] recordings that nothing was learned from."""
+    """[E, T, 2] recordings that nothing was learned from, in the coordinates in which they came."""
     path = folder / f"{preset}-val.npz"
     if not path.is_file():
         raise BadDataset(
             f"{path}: no such file; `chronoforest data generate` or `python -m benchmarks record` makes it"
         )
-    return load(path).xy.astype(np.float64)
+    episodes = load(path)
+    return episodes.frame.to_user(episodes.xy.astype(np.float64))
 
 
 @dataclass(frozen=True)
@@ -170,7 +171,7 @@ def _is_recorded(case: Case) -> IsPlanted | None:
     if case.preset != city.PRESET:
         return None
     known = city.known_city(case.choice.data / city.FOLDER)
-    return lambda piece: known.num_followed(piece) >= city.LEAST_PASSES
+    return lambda piece: known.trips.num_followed(piece) >= city.LEAST_PASSES
 
 
 def _is_behind_walls(piece: FloatArray, maze: Maze) -> bool:

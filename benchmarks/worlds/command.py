@@ -6,18 +6,16 @@ from pathlib import Path
 from typing import Literal
 
 from benchmarks.worlds import strait
-from benchmarks.worlds.city import ORIGIN, write_trips
+from benchmarks.worlds.trips import write_trips
 from chronoforest.data.columns import Columns
 from chronoforest.data.imports import ImportParams, import_files, save_episodes
-
-CITY = ImportParams(max_gap=40.0, length=120, origin=ORIGIN)
-"""How trips are cut: 40 seconds without a fix end one."""
 
 
 def record(
     world: Literal["strait", "city"], source: Path = Path("data/chicago"), out: Path = Path("data")
 ) -> None:
-    """Write WORLD.npz and WORLD-val.npz: of the strait generated, of the city from its trips.
+    """Write WORLD.npz and WORLD-val.npz: of the strait generated, of the city from its trips, imported as
+    `chronoforest data import` does by default.
 
     Args:
         world: strait or city.
@@ -29,5 +27,5 @@ def record(
         strait.write(out / "strait-val.npz", strait.Traffic(num_recordings=150), seed=1)
         return
     for path in write_trips(source, out):
-        found = import_files([path], Columns(episode="trip", time="time"), CITY)
+        found = import_files([path], Columns(), ImportParams())
         save_episodes(path.with_suffix(".npz"), found.episodes)

@@ -1,13 +1,17 @@
 """Hops for the suite of verification, and the tables of the directed worlds."""
 
+from types import SimpleNamespace
+
 import numpy as np
 
 from benchmarks.report.directed import strait_table, verification_table
+from benchmarks.suites import verification
 from benchmarks.suites.directed import CONTENDERS
-from benchmarks.suites.verification import Hops, cases, num_refuted
+from benchmarks.suites.verification import Hops, cases, num_refuted, refute
 from chronoforest.bench.case import Case
 from chronoforest.bench.suite import Request
 from chronoforest.bench.trials import Trial
+from chronoforest.data.frames import Frame
 from chronoforest.peers.choice import PlannerChoice
 from chronoforest.roadmap.verify import Verdict
 
@@ -37,6 +41,31 @@ def test_a_hop_is_refuted_when_no_try_realises_it():
 
     pieces = [np.array([[x, 0.0], [x + 1, 0.0]]) for x in (0.0, 1.0, 2.0)]
     assert num_refuted(EveryOther(), pieces, np.random.default_rng(0)) == 1
+
+
+class Listener:
+    """Verifies everything and remembers what it was asked."""
+
+    piece_length = 10.0
+
+    def __init__(self):
+        self.pieces = []
+
+    def tries(self, counts):
+        return counts
+
+    def __call__(self, pieces, num_samples, rng):
+        self.pieces += pieces
+        return [Verdict(piece, 1.0) for piece in pieces]
+
+
+def test_the_denoiser_is_asked_in_the_plane_of_its_models_about_recordings_of_another(monkeypatch):
+    origin, listener = np.array([446500.0, 4635500.0]), Listener()
+    monkeypatch.setattr(verification, "_checker", lambda planner: listener)
+    monkeypatch.setattr(verification, "held_out", lambda folder, preset: TRACKS + origin)
+    case = Case("verification", PlannerChoice("strait"), instance="driven")
+    refute(case, SimpleNamespace(frame=Frame(origin=tuple(origin))))
+    assert {float(piece[0, 1]) for piece in listener.pieces} == {0.0, 5.0}
 
 
 def test_tables_count_what_is_refuted_and_what_is_against():

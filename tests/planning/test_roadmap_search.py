@@ -14,6 +14,7 @@ from fakes import (
     make_planner,
     scattered_problem,
 )
+from lane_street import PROBLEM, joined_street
 
 from chronoforest.planning.planner import MaxRounds, Planner
 from chronoforest.planning.proposed import padded
@@ -401,3 +402,12 @@ def test_a_hop_that_is_refuted_again_does_not_get_dearer_again():
         search._refute(Pair(0, 1))
     ratio = search.roads.joined.hops.steps / before
     assert ratio.max() == pytest.approx(DEARER)
+
+
+def test_on_lanes_a_route_goes_on_through_its_stop():
+    """A street with a lane each way: the way back from the stop leads over the turning circle at its end."""
+    prepared = make_planner().prepared("verified-no-shortening")
+    search = RoadmapSearch(prepared, PROBLEM, None, None, 0, joined_street())
+    driven = np.concatenate([search.found[leg].bridge.path for leg in search.route.legs])
+    assert [13, 1] in driven.tolist()
+    assert search.route.cost(search.cost) == 12

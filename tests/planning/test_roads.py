@@ -6,7 +6,7 @@ from fakes import BLOCK, make_planner, scattered_problem
 
 from chronoforest.planning.roads import DEARER, Roads
 from chronoforest.roadmap.ways import join
-from chronoforest.types import Pair
+from chronoforest.types import JointRoute, Pair
 
 ROOM = 2.0
 
@@ -14,7 +14,8 @@ ROOM = 2.0
 @pytest.fixture
 def roads():
     prepared = make_planner(BLOCK).prepared("verified")
-    return Roads(join(prepared.roadmap, scattered_problem(2, 3, BLOCK).anchors, prepared.ground))
+    problem = scattered_problem(2, 3, BLOCK)
+    return Roads(join(prepared.roadmap, problem.anchors, prepared.ground), problem)
 
 
 def test_a_doubt_is_heeded_where_ways_are_asked_for_again(roads):
@@ -55,3 +56,9 @@ def test_a_hop_gets_dearer_once_and_its_steps_are_told_without_the_doubt(roads):
     ratio = roads.joined.hops.steps / hops
     assert set(np.round(ratio, 9)) == {1.0, DEARER}
     assert roads.steps(way) == steps
+
+
+def test_in_the_open_the_legs_of_a_route_do_not_depend_on_each_other(roads):
+    before = roads.cost.copy()
+    assert roads.settle(JointRoute(((0, 2, 3, 4, 5), (1, 6)))) == ()
+    np.testing.assert_array_equal(roads.cost, before)

@@ -1,14 +1,17 @@
 """Roadmaps that are kept with weights: read back as they were made, and not where they do not belong."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from chronoforest.errors import BadCheckpoint
 from chronoforest.models import checkpoint
 from chronoforest.planning.preparation import ground_of
+from chronoforest.presets import roadmaps
 from chronoforest.presets.loading import load_planner
 from chronoforest.presets.named import PRESETS
-from chronoforest.presets.roadmaps import KIND, keep_roadmap, kept_roadmap
+from chronoforest.presets.roadmaps import KIND, keep_roadmap, kept_roadmap, origin
 from chronoforest.roadmap.ways import build_roadmap
 from chronoforest.types import Problem
 
@@ -42,6 +45,15 @@ def test_the_roadmap_of_other_models_is_not_used(planner, tmp_path):
     keep_roadmap(tmp_path, planner.models, planner.params, planner.prepared("verified").roadmap)
     assert kept_roadmap(tmp_path, other.models, other.params) is None
     assert kept_roadmap(tmp_path / "nowhere", planner.models, planner.params) is None
+
+
+def test_only_roadmaps_of_lanes_are_made_anew_when_lonely_hops_get_another_price(planner, monkeypatch):
+    table = np.zeros((16, *planner.models.density.support.shape), dtype=bool)
+    lanes = replace(planner.models, density=replace(planner.models.density, headings=table))
+    before = [origin(models, planner.params) for models in (planner.models, lanes)]
+    monkeypatch.setattr(roadmaps, "LONELY", 0.7)
+    after = [origin(models, planner.params) for models in (planner.models, lanes)]
+    assert [one == other for one, other in zip(before, after, strict=True)] == [True, False]
 
 
 def test_a_roadmap_without_its_hops_is_refused(planner, tmp_path):

@@ -133,7 +133,7 @@ def test_many_anchors_are_asked_about_in_parts_with_the_same_answer(monkeypatch)
     anchors = np.random.default_rng(3).uniform(2.0, 18.0, (7, 2))
     net = joined(road, known, anchors)
     whole = net.ways()
-    monkeypatch.setattr("chronoforest.roadmap.ways.MOST_AT_ONCE", 3)
+    monkeypatch.setattr("chronoforest.roadmap.chains.MOST_AT_ONCE", 3)
     parts = net.ways()
     np.testing.assert_array_equal(parts.cost, whole.cost)
     for one, other in zip(parts.before, whole.before, strict=True):

@@ -5,17 +5,13 @@ from fakes import BLOCK, SPEED, STRIDE, EuclideanDistance, SquareDensity, Straig
 from chronoforest.errors import InvalidParameter
 from chronoforest.search.junction import (
     EXEC_SCALE,
-    LEAST_STEPS,
     NUM_TRIES,
     JunctionParams,
     Leaf,
     cluster,
-    goes_with_traffic,
-    has_no_jump,
-    is_supported,
-    longest_hop,
     look_ahead,
 )
+from chronoforest.search.soundness import goes_with_traffic, has_no_jump, is_supported
 from chronoforest.search.tree import Tree, promote
 
 PARAMS = JunctionParams()
@@ -190,53 +186,6 @@ def test_a_learned_distance_that_finds_a_place_far_from_itself_does_not_hinder_c
     ]
 
 
-def test_a_segment_is_unsupported_as_soon_as_one_frame_is():
-    east = np.stack([np.linspace(3.0, 6.5, 8), np.full(8, 10.0)], axis=1)
-    into_block = east + np.array([1.0, 0.0])
-    assert is_supported(np.stack([east, into_block]), SquareDensity(BLOCK)).tolist() == [True, False]
-
-
-def test_from_an_anchor_outside_the_support_a_segment_may_come_back_but_not_stray_farther():
-    back = np.stack([np.linspace(-0.4, 3.0, 8), np.full(8, 10.0)], axis=1)
-    away = back * [-1.0, 1.0] - [0.8, 0.0]
-    assert is_supported(np.stack([back, away]), SquareDensity()).tolist() == [True, False]
-
-
-def test_a_frame_on_the_edge_of_the_support_is_outside():
-    ends = [[0.0, 10.0], [0.001, 10.0]]
-    segments = np.array([[[2.0, 10.0], [1.0, 10.0], end] for end in ends])
-    assert is_supported(segments, SquareDensity()).tolist() == [False, True]
-
-
-def test_the_first_frame_after_the_boundary_counts():
-    back = np.array([[[1.0, 10.0], [-1.0, 10.0], [1.0, 10.0]]])
-    assert is_supported(back, SquareDensity()).tolist() == [False]
-
-
-def test_the_slip_is_how_much_farther_outside_than_the_boundary_a_frame_may_be():
-    outside = np.array([[[-0.4, 10.0], [-0.4 - more, 10.0], [1.0, 10.0]] for more in (0.03, 0.07)])
-    assert is_supported(outside, SquareDensity(), slip=0.05).tolist() == [True, False]
-    assert is_supported(outside, SquareDensity()).tolist() == [False, False]
-
-
-def test_a_hop_as_long_as_the_longest_recorded_one_is_no_jump():
-    hops = np.array([[[0.0, 0.0], [0.5, 0.0], [1.0, 0.0]]])
-    assert has_no_jump(hops, 0.5).tolist() == [True]
-
-
-def test_a_hop_longer_than_any_recording_is_a_jump():
-    steady = np.stack([np.arange(5) * 0.5, np.zeros(5)], axis=1)
-    torn = steady.copy()
-    torn[3:] += [0.2, 0.0]
-    assert has_no_jump(np.stack([steady, torn]), 0.5 + 1e-9).tolist() == [True, False]
-
-
-def test_frames_a_step_apart_may_be_a_few_steps_apart():
-    """What a denoiser blurs is as much as a step; frames that are more steps apart move much farther."""
-    assert longest_hop(0.5, stride=1) == longest_hop(0.5, stride=LEAST_STEPS) == 2.0
-    assert longest_hop(0.5, stride=10) == 5.0
-
-
 @pytest.mark.parametrize(
     "broken", [{"num_samples": 0}, {"scales": ()}, {"scales": (-1.0,)}, {"scales": (16.0, -1.0)}]
 )
@@ -384,3 +333,20 @@ def test_endpoints_along_one_lane_are_one_cluster_where_ways_are_one_way():
     tails = np.array([[5.0, 0.0], [5.5, 0.0], [6.0, 0.0]])
     assert len(set(cluster(tree.distance.pairwise(tails, tails), PARAMS.cluster_cut, is_one_way=False))) == 3
     assert len(set(cluster(tree.distance.pairwise(tails, tails), PARAMS.cluster_cut, is_one_way=True))) == 1
+
+
+def test_on_lanes_a_lookahead_counts_until_it_leaves_them():
+    """Segments toward the block end in it; where ways are lanes, the part before it is kept."""
+    for is_one_way in (False, True):
+        tree = tree_at(4.0, 10.0)
+        sampler = StraightSampler(shortest=4.0, longest=4.0)
+        looked_ahead(
+            [Leaf(tree, 0, np.array([[16.0, 10.0]]))],
+            sampler,
+            JunctionParams(num_samples=1, scales=(16.0,), progress=1.0, overlap=1.0),
+            SquareDensity(BLOCK, is_one_way),
+        )
+        assert (len(tree.representatives) > 0) == is_one_way
+    (segment,) = tree.representatives.segment
+    np.testing.assert_allclose(segment[:9, 0], 4.0 + np.arange(9) / 3)
+    np.testing.assert_allclose(segment[9:], np.tile([4.0 + 8 / 3, 10.0], (4, 1)))

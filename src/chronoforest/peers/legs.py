@@ -17,7 +17,7 @@ from chronoforest.planning.timing import travel_time
 from chronoforest.planning.variants import PlannerParams
 from chronoforest.routing.certificates import width
 from chronoforest.routing.solver import solver_of
-from chronoforest.search.junction import has_no_jump, is_supported, longest_hop
+from chronoforest.search.soundness import has_no_jump, is_supported, longest_hop
 from chronoforest.types import (
     BoolArray,
     Certificate,

@@ -17,7 +17,7 @@ from chronoforest.roadmap.verify import Checker
 from chronoforest.roadmap.ways import Joiner, Roadmap, build_roadmap
 from chronoforest.routing.solver import FixedOrder, solver_of
 from chronoforest.search.expand import SearchModels
-from chronoforest.search.junction import longest_hop
+from chronoforest.search.soundness import longest_hop
 from chronoforest.search.tree import Forest, plant
 from chronoforest.types import (
     Distance,

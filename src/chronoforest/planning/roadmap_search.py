@@ -71,7 +71,7 @@ class RoadmapSearch:
         self.order = None if order is None else order_from_names(order, problem)
         self.solver = TimedSolver(AutoSolver())
         self.rng = np.random.default_rng(seed)
-        self.roads = Roads(joined or prepared.join(problem.anchors))
+        self.roads = Roads(joined or prepared.join(problem.anchors), problem)
         self.gaps = Gaps(prepared, problem, memory, seed)
         self.found: dict[Pair, ProposedWay] = {}
         self.first: dict[Pair, ProposedWay] = {}
@@ -168,18 +168,28 @@ class RoadmapSearch:
 
         A way is shortened only when a route wants it. route: the one so far, which wins ties.
         """
-        tentative: list[JointRoute] = []
+        tentative: list[tuple[float, JointRoute]] = []
         while len(tentative) < (MOST_TENTATIVE if self.num_spare < MOST_SPARE else 1):
-            self.cost = self._expected()
-            route = self.solver(self.cost, self.problem, route)
-            news = [leg for leg in route.legs if leg not in self.found]
-            self.roads.renew(news)
-            if not self._shorten(news):
+            route = self.solver(self._expected(), self.problem, route)
+            num_new = self._complete(route)
+            if not num_new:
                 return route
-            self.num_spare += len(news) if tentative else 0
-            tentative.append(route)
+            self.num_spare += num_new if tentative else 0
+            tentative.append((self._over(route).cost(self.cost), route))
+        best = min(tentative, key=lambda one: one[0])[1]
+        self._complete(best)
+        return best
+
+    def _complete(self, route: JointRoute) -> int:
+        """Take in ways for the legs of a route that have none, or another one than in a route before, since
+        they go on from other legs; how many there are."""
+        self.roads.renew(leg for leg in route.legs if leg not in self.found)
+        for leg in self.roads.settle(route):
+            if not self._is_given_up(leg):
+                self.found.pop(leg, None)
+        num_new = self._shorten([leg for leg in route.legs if leg not in self.found])
         self.cost = self._expected()
-        return min(tentative, key=lambda one: self._over(one).cost(self.cost))
+        return num_new
 
     def _expected(self) -> FloatArray:
         """[A, A] steps: a shortened way takes what its hops do, less what was cut; others are hoped to."""
@@ -191,14 +201,13 @@ class RoadmapSearch:
             cost[leg.source, leg.target] = steps
         return cost
 
-    def _shorten(self, legs: Sequence[Pair]) -> bool:
-        """Take in the roadmap's ways for some legs, shortened together; whether there are any."""
-        wanted = {leg: self.roads.way(leg) for leg in legs}
-        ways = {leg: way for leg, way in wanted.items() if way is not None}
+    def _shorten(self, legs: Sequence[Pair]) -> int:
+        """Take in the roadmap's ways for some legs, shortened together; how many there are."""
+        ways = {leg: way for leg in legs if (way := self.roads.way(leg)) is not None}
         paths = self.prepared.shortened([way.path for way in ways.values()])
         for (leg, way), path in zip(ways.items(), paths, strict=True):
             self._take_way(leg, way, path)
-        return bool(ways)
+        return len(ways)
 
     def _take_way(self, leg: Pair, way: Way, path: FloatArray) -> None:
         """Take in the roadmap's way for a leg, shortened to a path, and the way back if that is the same."""

@@ -8,8 +8,9 @@ import numpy as np
 
 from chronoforest.roadmap.breaks import with_way
 from chronoforest.roadmap.hops import AGAINST
-from chronoforest.roadmap.ways import Joined, Way
-from chronoforest.types import FloatArray, IntArray, Pair
+from chronoforest.roadmap.onward import OnwardWays
+from chronoforest.roadmap.ways import Joined, Way, Ways
+from chronoforest.types import FloatArray, IntArray, JointRoute, Pair, Problem
 
 DEARER = 1.5
 """What a refuted hop costs then, in times of what it cost: how much of a detour the doubt is worth. It gets
@@ -20,9 +21,9 @@ class Roads:
     """Ways between anchors. After a doubt they are asked for again only from where somebody wants to leave:
     what nobody wants need not be known, and costs no less than it did."""
 
-    def __init__(self, joined: Joined) -> None:
-        self.joined = joined
-        self.ways = joined.ways()
+    def __init__(self, joined: Joined, problem: Problem) -> None:
+        self.joined, self.problem = joined, problem
+        self.ways = _ways(joined, problem)
         self._undoubted = joined.hops.steps
         self._dear: IntArray = np.zeros(0, dtype=np.int64)
         self._stale: set[int] = set()
@@ -34,15 +35,21 @@ class Roads:
 
     def told(self, leg: Pair) -> float:
         """Steps of a leg, as they were told last."""
-        return float(self.cost[leg.source, leg.target])
+        return self.ways.told(leg)
 
     def way(self, leg: Pair) -> Way | None:
         """The way of a leg; None where there is none."""
         return self.ways.way(leg.source, leg.target)
 
     def steps(self, way: Way) -> float:
-        """Of the way's hops, without any doubt."""
-        return float(self._undoubted[way.hops].sum())
+        """Of the way's hops, without any doubt, and of turning round before them."""
+        return float(self._undoubted[way.hops].sum()) + way.turning
+
+    def settle(self, route: JointRoute) -> tuple[Pair, ...]:
+        """Let the legs of a route go on from each other; those that lead another way since."""
+        before = {leg: self.ways.passage(leg) for leg in route.legs}
+        self.ways = self.ways.settled(route)
+        return tuple(leg for leg in route.legs if self.ways.passage(leg) != before[leg])
 
     def renew(self, legs: Iterable[Pair]) -> None:
         """Ask again for the ways of some legs, where something got dearer since."""
@@ -56,7 +63,7 @@ class Roads:
         num_hops = len(self.joined.hops)
         self.joined = with_way(self.joined, ends, path, steps, is_reversible)
         self._undoubted = np.concatenate([self._undoubted, self.joined.hops.steps[num_hops:]])
-        self.ways = self.joined.ways()
+        self.ways = _ways(self.joined, self.problem)
         self._stale = set()
 
     def doubt(self, pieces: Sequence[FloatArray], room: float) -> None:
@@ -66,3 +73,8 @@ class Roads:
         factor = DEARER if self.joined.turns is None else AGAINST
         self.joined, self._dear = self.joined.dearer(news, factor), np.union1d(self._dear, news)
         self._stale = set(range(self.joined.num_anchors))
+
+
+def _ways(joined: Joined, problem: Problem) -> Ways | OnwardWays:
+    """The ways between all anchors of a problem; on lanes they go on through its stops."""
+    return joined.ways() if joined.turns is None else OnwardWays.of(joined, joined.turns, problem)

@@ -13,7 +13,7 @@ from chronoforest.files import reading
 from chronoforest.models import checkpoint, store
 from chronoforest.models.store import Models
 from chronoforest.planning.variants import PlannerParams
-from chronoforest.roadmap.hops import Hops, Usual
+from chronoforest.roadmap.hops import LONELY, Hops, Usual
 from chronoforest.roadmap.places import Places
 from chronoforest.roadmap.ways import Roadmap
 
@@ -62,6 +62,8 @@ def origin(models: Models, params: PlannerParams) -> str:
     tensors = {f"distance.{name}": tensor.cpu() for name, tensor in net.items()}
     tensors |= {f"density.{name}": tensor for name, tensor in store.density_tensors(models.density).items()}
     settings = models.calibration.to_dict() | {"edge": params.assembly.edge, "recipe": RECIPE}
+    if models.density.is_one_way:
+        settings["lonely"] = LONELY
     text = repr(sorted(settings.items())).encode()
     tensors["settings"] = torch.frombuffer(bytearray(text), dtype=torch.uint8)
     return checkpoint.content_hash(tensors)

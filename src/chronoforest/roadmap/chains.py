@@ -1,4 +1,4 @@
-"""The quickest chains of hops between all places, found as they are asked for."""
+"""The quickest chains of hops: between some nodes, and between all places as they are asked for."""
 
 from __future__ import annotations
 
@@ -10,10 +10,27 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components, dijkstra
 
 from chronoforest.roadmap.hops import Hops
-from chronoforest.types import BoolArray, IntArray
+from chronoforest.types import BoolArray, FloatArray, IntArray
 
 _AT_ONCE = 512
 """Places whose neighbourhoods are found together, so that memory stays small."""
+
+MOST_AT_ONCE = 32
+"""Anchors from which one call of Dijkstra goes: it holds the steps to every node until it is done."""
+
+
+def quickest(
+    graph: csr_matrix, sources: IntArray, targets: IntArray
+) -> tuple[FloatArray, tuple[IntArray, ...]]:
+    """[s, …] steps from some nodes of a graph to others […], and for each of the former [n] the node before
+    each."""
+    steps, before = np.zeros((len(sources), *targets.shape)), []
+    for low in range(0, len(sources), MOST_AT_ONCE):
+        some = sources[low : low + MOST_AT_ONCE]
+        found, nodes = dijkstra(graph, indices=some, return_predecessors=True)
+        steps[low : low + len(some)] = found[:, targets]
+        before += [row.copy() for row in nodes]
+    return steps, tuple(before)
 
 
 class Chains:

@@ -17,9 +17,10 @@ from chronoforest.types import BoolArray, Calibration, Density, Distance, FloatA
 TRUSTED_SHARE = 0.8
 """Of the calibration's local window: the most steps that a hop may take by the learned distance."""
 
-LONELY = 0.05
+LONELY = 0.3
 """Where ways are lanes, how much dearer a hop gets with every factor e by which fewer recordings passed there
-than at the usual place: what hardly anybody drove may be a stray."""
+than at the usual place: what hardly anybody drove may be a stray. With less, a dozen trips whose fixes were
+wrong lead through a block."""
 
 AGAINST = 50.0
 """How much dearer a hop is that nobody drove the way it leads: taken only where there is no other way."""

@@ -11,22 +11,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
-from scipy.sparse.csgraph import dijkstra
 from scipy.spatial import cKDTree
 
 from chronoforest.errors import InvalidParameter
+from chronoforest.roadmap.chains import quickest
 from chronoforest.roadmap.hops import Ground, Hops, Usual, price, survey
 from chronoforest.roadmap.places import Places, spread
 from chronoforest.roadmap.turns import Turns, turns
-from chronoforest.types import BoolArray, FloatArray, IntArray, Support
+from chronoforest.types import BoolArray, FloatArray, IntArray, JointRoute, Pair, Support
 
 LANE_SPACING = 5.0
 """How far places are apart at least where ways are lanes, in the room that a way keeps to the edge: a curve
 takes several, and a step of the recordings may be longer than it."""
-
-MOST_AT_ONCE = 32
-"""Anchors from which one call of Dijkstra goes: it holds the steps to every node until it is done."""
-
 
 ALIKE = 30.0
 """Degrees between a hop and the way that it goes, where ways are lanes."""
@@ -61,11 +57,13 @@ def build_roadmap(support: Support, ground: Ground) -> Roadmap:
 
 @dataclass(frozen=True, eq=False)
 class Way:
-    """A proposed way: path [k, d] from anchor to anchor, the k − 1 hops it is made of, and its steps."""
+    """A proposed way: path [k, d] from anchor to anchor, the k − 1 hops it is made of, its steps, and those
+    among them that turning round at its start costs."""
 
     path: FloatArray
     hops: IntArray
     steps: float
+    turning: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,14 +91,9 @@ class Joined:
     def ways_from(self, sources: IntArray) -> tuple[FloatArray, tuple[IntArray, ...]]:
         """[s, A] steps from some anchors to all; and for each of them [n] the node before each."""
         graph, leaving, reached = self.network()
-        cost, before = np.zeros((len(sources), self.num_anchors)), []
-        for low in range(0, len(sources), MOST_AT_ONCE):
-            some = sources[low : low + MOST_AT_ONCE]
-            steps, nodes = dijkstra(graph, indices=leaving[some], return_predecessors=True)
-            cost[low : low + len(some)] = steps[:, reached]
-            before += [row.copy() for row in nodes]
+        cost, before = quickest(graph, leaving[sources], reached)
         cost[np.arange(len(sources)), sources] = 0.0
-        return cost, tuple(before)
+        return cost, before
 
     def network(self) -> tuple[csr_matrix, IntArray, IntArray]:
         """What it takes from node to node, and [A] the nodes of anchors that are left and reached."""
@@ -114,6 +107,10 @@ class Joined:
         start, end = self.first + source, self.first + target
         if self.turns is not None:
             start, end = int(self.turns.leaving()[source]), int(self.turns.reached()[target])
+        return self.places_between(start, end, before)
+
+    def places_between(self, start: int, end: int, before: IntArray) -> IntArray:
+        """Places on the way from one node to another; before: [n] the node before each on ways from it."""
         nodes = [end]
         while nodes[-1] != start:
             nodes.append(int(before[nodes[-1]]))
@@ -174,6 +171,17 @@ class Ways:
         for source, nodes in zip(sources, found, strict=True):
             before[source] = nodes
         return Ways(joined, cost, tuple(before))
+
+    def told(self, leg: Pair) -> float:
+        """Steps of a leg."""
+        return float(self.cost[leg.source, leg.target])
+
+    def passage(self, leg: Pair) -> None:
+        """Nothing: there is one way to drive a leg."""
+
+    def settled(self, route: JointRoute) -> Ways:
+        """The same: where ways are open, a leg does not depend on the one before."""
+        return self
 
     def way(self, source: int, target: int) -> Way | None:
         """The way from one anchor to another; None where there is none."""

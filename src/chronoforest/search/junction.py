@@ -11,6 +11,7 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
 from chronoforest.errors import InvalidParameter, require_at_least
+from chronoforest.search.soundness import goes_with_traffic, has_no_jump, is_supported, sound_part
 from chronoforest.search.tree import Representatives, Tree, outward_each
 from chronoforest.types import BoolArray, Density, Distance, FloatArray, IntArray, Query, Sampler
 
@@ -19,10 +20,6 @@ EXEC_SCALE = 0.2
 
 NUM_TRIES = 2
 """Batches that a leaf is sampled in before it counts as barren."""
-
-LEAST_STEPS = 4
-"""Steps whose length two neighbouring frames may at least be apart. Where they are fewer steps apart, what a
-denoiser blurs counts as much as what it moves, and of many single steps some are longer than hardly any."""
 
 
 @dataclass(frozen=True)
@@ -141,6 +138,8 @@ def _possible(
 ) -> _Samples:
     """What somebody could have moved like, and the codes of its endpoints."""
     leaf = np.repeat(np.arange(len(batch.leaves)), params.num_samples)
+    if density.is_one_way:
+        segments = sound_part(segments, batch.is_incoming[leaf], density, largest_hop, params.slip)
     keep = is_supported(segments, density, params.slip) & has_no_jump(segments, largest_hop)
     keep &= goes_with_traffic(segments, batch.is_incoming[leaf], density)
     segments = segments[keep]
@@ -185,35 +184,6 @@ def _frame_codes(batch: _Batch, frames: FloatArray) -> NDArray[Any]:
     """[n, horizon, 2] → [n, horizon, F]."""
     codes = batch.distance.encode(frames.reshape(-1, frames.shape[-1]))
     return codes.reshape(*frames.shape[:2], codes.shape[1])
-
-
-def is_supported(segments: FloatArray, density: Density, slip: float = 0.0) -> NDArray[np.bool_]:
-    """[n]: every generated frame lies where recordings went, or no farther outside than the boundary does."""
-    margin = density.margin(segments)
-    return np.asarray((margin[:, 1:] > np.minimum(margin[:, :1] - slip, 0.0)).all(axis=1))
-
-
-def longest_hop(step_length: float, stride: int) -> float:
-    """World units between two frames `stride` steps apart that hardly any recording exceeds."""
-    return step_length * max(stride, LEAST_STEPS)
-
-
-def has_no_jump(segments: FloatArray, largest_hop: float) -> NDArray[np.bool_]:
-    """[n]: no two consecutive frames farther apart than a recording ever moved."""
-    hops = np.linalg.norm(np.diff(segments, axis=1), axis=-1)
-    return np.asarray((hops <= largest_hop).all(axis=1))
-
-
-def goes_with_traffic(
-    segments: FloatArray, is_incoming: BoolArray | bool, density: Density
-) -> NDArray[np.bool_]:
-    """[n]: every hop goes in a direction in which recordings moved there; is_incoming: of each or of all."""
-    if not density.is_one_way:
-        return np.ones(len(segments), dtype=np.bool_)
-    moves = np.diff(segments, axis=1)
-    middles = segments[:, :-1] + 0.5 * moves
-    is_back = np.reshape(is_incoming, (-1, 1, 1))
-    return np.asarray(density.follows(middles, np.where(is_back, -moves, moves)).all(axis=1))
 
 
 def _advances(
