@@ -8,7 +8,7 @@ cost less than a long one across a block. Whether that is right is asked of rows
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +18,7 @@ from scipy.spatial import Delaunay
 
 from chronoforest.data.cleaning import Track, Tracks
 from chronoforest.data.corners import MOVING
+from chronoforest.data.watching import Watch, unwatched
 from chronoforest.types import BoolArray, FloatArray, IntArray, path_length
 
 POWER = 1.5
@@ -41,14 +42,6 @@ NUM_HELD_OUT, LEAST_HELD_OUT = 500, 20
 
 MOST_CELLS = 4_000_000
 """Of the table of ways from some places to all, which is made part by part."""
-
-
-Watch = Callable[[int, int, str], None]
-"""Is told how many of how many are done, and of what."""
-
-
-def unwatched(done: int, total: int, what: str) -> None:
-    """A watch that nobody looks at."""
 
 
 @dataclass(frozen=True)

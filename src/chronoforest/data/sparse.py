@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from chronoforest.data import paces
-from chronoforest.data.between import Followed, Watch, followed, unwatched
 from chronoforest.data.cleaning import Finding, Tracks, resampled
 from chronoforest.data.corners import Spacing
 from chronoforest.data.cutting import FEW_RECORDINGS, KEPT_SHARE, MUCH_LOST, SHORTEST
+from chronoforest.data.watching import Watch, unwatched
 from chronoforest.types import FloatArray
+
+if TYPE_CHECKING:
+    from chronoforest.data.between import Followed
 
 Between = Literal["followed", "straight"]
 
@@ -58,7 +61,7 @@ def joined(
     spacing = Spacing.of(track.values[:, :2] for track in tracks)
     is_sparse = len(tracks) >= FEW_RECORDINGS and period <= paces.median_period(tracks) * (1 + 1e-6)
     is_asked = is_sparse and spacing.is_coarse and between == "followed"
-    led = followed(tracks, spacing.move, watch) if is_asked else None
+    led = _followed(tracks, spacing.move, watch) if is_asked else None
     num_parts = 1
     if step is None and is_sparse:
         num_parts = _num_parts(tracks, period, led.tracks if led is not None else None)
@@ -74,6 +77,13 @@ def joined(
         Finding("rows", found, "; ".join(done) or kept),
         told,
     )
+
+
+def _followed(tracks: Tracks, move: float, watch: Watch) -> Followed | None:
+    """Tracks led over the rows of others; SciPy is imported only where that is tried."""
+    from chronoforest.data.between import followed
+
+    return followed(tracks, move, watch)
 
 
 def _gain(led: Followed, unit: str) -> str:
