@@ -34,9 +34,6 @@ the first, which is quicker."""
 LONGEST_DETOUR = 2.0
 """Times the straight line; what is longer was hardly driven."""
 
-BETTER = 0.9
-"""Of what lines miss held-out rows by, which ways over other recordings may miss them by."""
-
 NUM_HELD_OUT, LEAST_HELD_OUT = 500, 20
 """Rows that ways are tried on, and how few of them tell nothing."""
 
@@ -108,7 +105,7 @@ def followed(tracks: Tracks, move: float, watch: Watch = unwatched) -> Followed 
     is_last = np.zeros(len(rows), dtype=bool)
     is_last[np.cumsum([len(track) for track in tracks]) - 1] = True
     missed_by_lines, missed = _missed(rows, is_last, move)
-    if not missed <= BETTER * missed_by_lines:
+    if not missed < missed_by_lines:
         return None
     crowd = Crowd.of(rows, move / GRAIN)
     firsts = np.flatnonzero(~is_last)
