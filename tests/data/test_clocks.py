@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from chronoforest.data.tables import Table
+from chronoforest.errors import BadDataset
 
 
 def clock(name, *cells, **others):
@@ -46,3 +47,16 @@ def test_of_two_orders_the_one_that_keeps_the_rows_together_is_taken_and_told():
 def test_days_of_another_column_are_put_before_hours():
     found = clock("Hora", "23:59:59", "00:00:01", Fecha=("31/05/2026", "01/06/2026"))
     assert np.diff(found.seconds).tolist() == [2.0]
+
+
+def test_plain_dates_are_the_same_read_at_once_and_one_by_one():
+    cells = ["2026-05-01T10:00:00Z", "2026-05-01 10:00:01.25", "", "1969-12-31T23:59:59.000001Z"]
+    slowly = clock("t", *cells, "2026-05-01T12:00:00+02:00").seconds
+    np.testing.assert_array_equal(clock("t", *cells).seconds, slowly[:4])
+    assert slowly[4] == slowly[0]
+
+
+@pytest.mark.parametrize("cell", ["2026-13-01T10:00:00Z", "2026-05-01T25:00:00Z"])
+def test_a_date_that_there_is_not_is_named(cell):
+    with pytest.raises(BadDataset, match=f"t holds '{cell}' in row 2"):
+        clock("t", "2026-05-01T10:00:00Z", cell)

@@ -125,6 +125,24 @@ def test_recordings_far_apart_are_not_blurred_into_one():
     assert found.bandwidth == pytest.approx(3 * found.step)
 
 
+def test_streets_driven_both_ways_are_as_narrow_as_recordings_lie_and_the_open_is_not():
+    rng = np.random.default_rng(3)
+    along = np.where(rng.random((60, 1)) < 0.5, 1, -1) * np.linspace(-500.0, 500.0, 51)
+    for spread, is_street in ((2.0, True), (60.0, False)):
+        walks = np.stack([along, np.broadcast_to(rng.normal(0, spread, (60, 1)), along.shape)], axis=-1)
+        found = Statistics(Episodes(walks.astype(np.float32), np.zeros((60, 51, 0), dtype=np.float32)))
+        assert not found.is_one_way
+        assert (found.bandwidth < 0.5 * found.blur) is is_street
+        assert (found.room < 15.0) is is_street
+
+
+def test_of_very_many_recordings_some_tell_how_they_lie_side_by_side(monkeypatch):
+    episodes = ring_episodes(num_episodes=300)
+    spread = Statistics(episodes).lane[0]
+    monkeypatch.setattr("chronoforest.presets.statistics.MOST_ROWS", len(episodes) * episodes.num_steps // 3)
+    assert Statistics(episodes).lane[0] == pytest.approx(spread, rel=0.25)
+
+
 def test_the_room_of_lanes_is_measured_on_the_density_that_is_trained():
     """Strays beside a lane widen what was recorded, but not the lane."""
     usual = ring_episodes(num_episodes=200)

@@ -8,7 +8,7 @@ cost less than a long one across a block. Whether that is right is asked of rows
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +18,7 @@ from scipy.spatial import Delaunay
 
 from chronoforest.data.cleaning import Track, Tracks
 from chronoforest.data.corners import MOVING
+from chronoforest.data.watching import Watch, unwatched
 from chronoforest.types import BoolArray, FloatArray, IntArray, path_length
 
 POWER = 1.5
@@ -33,22 +34,11 @@ the first, which is quicker."""
 LONGEST_DETOUR = 2.0
 """Times the straight line; what is longer was hardly driven."""
 
-BETTER = 0.9
-"""Of what lines miss held-out rows by, which ways over other recordings may miss them by."""
-
 NUM_HELD_OUT, LEAST_HELD_OUT = 500, 20
 """Rows that ways are tried on, and how few of them tell nothing."""
 
 MOST_CELLS = 4_000_000
 """Of the table of ways from some places to all, which is made part by part."""
-
-
-Watch = Callable[[int, int, str], None]
-"""Is told how many of how many are done, and of what."""
-
-
-def unwatched(done: int, total: int, what: str) -> None:
-    """A watch that nobody looks at."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +105,7 @@ def followed(tracks: Tracks, move: float, watch: Watch = unwatched) -> Followed 
     is_last = np.zeros(len(rows), dtype=bool)
     is_last[np.cumsum([len(track) for track in tracks]) - 1] = True
     missed_by_lines, missed = _missed(rows, is_last, move)
-    if not missed <= BETTER * missed_by_lines:
+    if not missed < missed_by_lines:
         return None
     crowd = Crowd.of(rows, move / GRAIN)
     firsts = np.flatnonzero(~is_last)

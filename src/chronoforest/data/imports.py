@@ -17,7 +17,6 @@ from typing import Any, Literal
 import numpy as np
 
 from chronoforest.data import cleaning, paces
-from chronoforest.data.between import Watch, unwatched
 from chronoforest.data.cleaning import Finding, Tracks
 from chronoforest.data.columns import Columns
 from chronoforest.data.cutting import SHORTEST, cut, fitting_length, split_at_gaps, split_at_holes
@@ -33,6 +32,7 @@ from chronoforest.data.placing import (
 from chronoforest.data.recordings import read_recordings
 from chronoforest.data.sparse import MOST_ACROSS, Between, Joined, joined
 from chronoforest.data.stops import without_long_stops
+from chronoforest.data.watching import Watch, unwatched
 from chronoforest.errors import BadDataset, InvalidParameter
 from chronoforest.types import FloatArray
 

@@ -16,6 +16,7 @@ from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 from scipy.spatial import cKDTree
 
+from chronoforest.data.blocks import visited
 from chronoforest.data.episodes import Episodes
 from chronoforest.data.frames import Frame
 from chronoforest.types import BoolArray, FloatArray, IntArray
@@ -155,22 +156,16 @@ def survey(episodes: Episodes, block: float, is_reversible: bool) -> Reach:
     is_reversible: what was done once can be done backward, and between blocks that touch one can go.
     """
     start, end, owner = _steps(episodes)
-    ticks = max(1, int(np.ceil(2.0 * float(np.linalg.norm(end - start, axis=1).max(initial=0.0)) / block)))
-    shares = np.linspace(0.0, 1.0, ticks + 1)[:, None, None]
-    points = start + shares * (end - start)  # [ticks + 1, n, 2]: no block on the way is skipped
-    cells = np.floor(points / block).astype(np.int64)
-    known, codes = _numbered(cells)
-    counts = np.bincount(codes.ravel(), minlength=len(known))
-    sums = [np.bincount(codes.ravel(), points[..., k].ravel(), len(known)) for k in range(2)]
-    passes = np.unique(codes * (owner.max(initial=0) + 1) + owner) // (owner.max(initial=0) + 1)
-    links = _distinct(codes[:-1].ravel(), codes[1:].ravel(), len(known))
+    hops = np.linalg.norm(end - start, axis=1)
+    visits = visited(start, end, owner, block)
+    count, links = len(visits.blocks), visits.links
     if is_reversible:
-        links = np.concatenate([links, links[::-1], _touching(known)], axis=1)
-    farthest = int(np.argmax(np.linalg.norm(end - start, axis=1)))
+        links = np.concatenate([links, links[::-1], _touching(visits.cells)], axis=1)
+    farthest = int(np.argmax(hops))
     return Reach(
-        places=np.stack(sums, axis=1) / counts[:, None],
-        num_recordings=np.bincount(passes, minlength=len(known)),
-        moves=_graph(links, len(known)),
+        places=visits.sums / visits.counts[:, None],
+        num_recordings=np.bincount(visits.passes[0], minlength=count),
+        moves=_graph(links, count),
         longest_hop=np.stack([start[farthest], end[farthest]]),
         block=block,
     )
@@ -182,14 +177,6 @@ def _steps(episodes: Episodes) -> tuple[FloatArray, FloatArray, IntArray]:
     xy, is_walked = episodes.xy.astype(np.float64), episodes.step_lengths <= episodes.jump
     owner = np.repeat(recording[:, None], episodes.num_steps - 1, axis=1)
     return xy[:, :-1][is_walked], xy[:, 1:][is_walked], owner[is_walked]
-
-
-def _numbered(cells: IntArray) -> tuple[IntArray, IntArray]:
-    """[m, 2] the different cells among [..., 2], and [...] the row of each."""
-    low = cells.reshape(-1, 2).min(axis=0)
-    height = int(cells[..., 1].max()) - int(low[1]) + 1
-    keys, rows = np.unique((cells[..., 0] - low[0]) * height + cells[..., 1] - low[1], return_inverse=True)
-    return np.stack(np.divmod(keys, height), axis=1) + low, rows.reshape(cells.shape[:-1])
 
 
 def _distinct(sources: IntArray, targets: IntArray, count: int) -> IntArray:

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
-from chronoforest.data.between import Watch, unwatched
 from chronoforest.data.cleaning import Finding, Track, Tracks, counted
 from chronoforest.data.columns import Columns
 from chronoforest.data.interleaving import interleaved
 from chronoforest.data.names import is_time
 from chronoforest.data.sources import Source, opened
 from chronoforest.data.tables import Table, read_table
+from chronoforest.data.watching import Watch, unwatched
 from chronoforest.errors import BadDataset
 from chronoforest.types import IntArray
 

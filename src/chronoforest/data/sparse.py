@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from chronoforest.data import paces
-from chronoforest.data.between import Followed, Watch, followed, unwatched
 from chronoforest.data.cleaning import Finding, Tracks, resampled
 from chronoforest.data.corners import Spacing
 from chronoforest.data.cutting import FEW_RECORDINGS, KEPT_SHARE, MUCH_LOST, SHORTEST
+from chronoforest.data.watching import Watch, unwatched
 from chronoforest.types import FloatArray
+
+if TYPE_CHECKING:
+    from chronoforest.data.between import Followed
 
 Between = Literal["followed", "straight"]
 
 MOST_ACROSS = 1500
 """Moves from one end of the world to the other; recordings with more are thinned, and none get as many."""
+
+THINNED = 1.5
+"""Of the median, from which rows were to be farther apart than they are: by two of it or more."""
 
 FINE = 0.15
 """Of the usual move, which lines between rows may cut corners by where rows are put between others."""
@@ -56,11 +62,11 @@ def joined(
     step: told, in which case it stays; period: what rows were to be apart; unit: of lengths.
     """
     spacing = Spacing.of(track.values[:, :2] for track in tracks)
-    is_sparse = len(tracks) >= FEW_RECORDINGS and period <= paces.median_period(tracks) * (1 + 1e-6)
-    is_asked = is_sparse and spacing.is_coarse and between == "followed"
-    led = followed(tracks, spacing.move, watch) if is_asked else None
+    is_thinned = period > THINNED * paces.median_period(tracks)
+    is_asked = spacing.is_coarse and between == "followed" and not is_thinned
+    led = _followed(tracks, spacing.move, watch) if is_asked else None
     num_parts = 1
-    if step is None and is_sparse:
+    if step is None and not is_thinned:
         num_parts = _num_parts(tracks, period, led.tracks if led is not None else None)
     done = [] if led is None else [_gain(led, unit)]
     if num_parts > 1:
@@ -76,6 +82,13 @@ def joined(
     )
 
 
+def _followed(tracks: Tracks, move: float, watch: Watch) -> Followed | None:
+    """Tracks led over the rows of others; SciPy is imported only where that is tried."""
+    from chronoforest.data.between import followed
+
+    return followed(tracks, move, watch)
+
+
 def _gain(led: Followed, unit: str) -> str:
     return (
         f"led over the rows of others: held-out ones lie {led.missed:.3g} {unit} off on average, "
@@ -88,7 +101,8 @@ def _num_parts(tracks: Tracks, period: float, led: Tracks | None) -> int:
     recordings long enough where they are not; within bounds."""
     lengths = np.array([(track.time[-1] - track.time[0]) / period + 1 for track in tracks])
     lost = 100 * lengths[lengths < SHORTEST].sum() / lengths.sum()
-    for_length = _parts_for_length(lengths) if led is not None or lost > MUCH_LOST else 1
+    is_short = lost > MUCH_LOST and len(tracks) >= FEW_RECORDINGS
+    for_length = _parts_for_length(lengths) if led is not None or is_short else 1
     for_ways = _parts_for_ways(led, period) if led is not None else 1
     most = min(MOST_PARTS, int(MOST_ACROSS / max(1.0, paces.moves_across(tracks))))
     return max(1, min(most, max(for_length, for_ways)))

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from chronoforest.data import polylines
 from chronoforest.data.arrays import read_minari, read_numpy
-from chronoforest.data.clocks import HOURS, Clock, clock_of, writing_of
+from chronoforest.data.clocks import HOURS, Clock, clock_of, iso_seconds, writing_of
 from chronoforest.data.geofiles import read_gpx, read_kml
 from chronoforest.data.geoparquet import unlisted, with_places
 from chronoforest.data.jsonfiles import read_json
@@ -96,7 +96,10 @@ class Table:
         if column.dtype.kind in "biuf":
             return clock_of(self.numbers(name), words_of(name))
         dated = self._dated(name)
-        cells = dict.fromkeys(dated._texts(name))
+        texts = dated._texts(name)
+        if any(texts) and (plain_dates := iso_seconds(texts)) is not None:
+            return Clock(plain_dates)
+        cells = dict.fromkeys(texts)
         writing = writing_of([cell for cell in cells if cell.lower() not in MISSING])
         numbers = dated.numbers(name, cache(writing.parse), "seconds or a date such as 2026-05-01T09:30:00")
         return Clock(numbers, writing.told) if writing.told else clock_of(numbers, words_of(name))

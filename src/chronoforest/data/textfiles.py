@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -25,6 +25,9 @@ FEW_LINES = 20
 
 LONGEST_CELL = 2**27
 """Letters; a cell may hold all points of a trip."""
+
+MOST_SHARED = 200_000
+"""Different cells; ids and flags are fewer, and of times and places hardly any comes again."""
 
 MOST_BROKEN = 0.01
 """Share of rows with too few or too many cells; with more of them something else is wrong."""
@@ -92,13 +95,20 @@ def _rows(path: Path, num_skipped: int = 0) -> list[list[str]]:
     first = list(islice(_lines(content, encoding), num_skipped, num_skipped + FEW_LINES))
     separator, num_comments = _separator(first), _num_comments(first)
     lines = islice(_lines(content, encoding), num_skipped + num_comments, None)
-    known: dict[str, str] = {}  # of cells that repeat one is kept: large files hold few different ones
     csv.field_size_limit(LONGEST_CELL)
     try:
         reader = csv.reader(lines, delimiter=separator, skipinitialspace=separator == " ")
-        return [[known.setdefault(cell, cell) for cell in row] for row in reader if row]
+        return list(_shared(row for row in reader if row))
     except csv.Error as error:
         raise BadDataset(f"{path}: not a CSV file ({error})") from error
+
+
+def _shared(rows: Iterable[list[str]]) -> Iterator[list[str]]:
+    """The same rows; cells that come again and again are kept once, as long as there are not too many."""
+    known: dict[str, str] = {}
+    for row in rows:
+        share = known.setdefault if len(known) < MOST_SHARED else known.get
+        yield [share(cell, cell) for cell in row]
 
 
 def _lines(content: bytes, encoding: str) -> Iterator[str]:

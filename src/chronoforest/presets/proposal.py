@@ -80,7 +80,7 @@ def _distance_settings(found: Statistics) -> Iterator[tuple[str, Value, str]]:
 
 def _density_settings(found: Statistics) -> Iterator[tuple[str, Value, str]]:
     why = f"the larger of 0.75 steps and 1.5 × the {found.spacing:.2g} to the next recording"
-    if found.is_one_way and found.bandwidth < found.blur:
+    if found.bandwidth < found.blur:
         why = f"as recordings lie side by side: they spread {found.lane[0]:.2g}"
     yield "models.density.bandwidth", found.bandwidth, why
     yield "models.density.cell", found.cell, f"bandwidth / {found.bandwidth / found.cell:.0f}"

@@ -28,6 +28,8 @@ LEAST_EVIDENCE = 8  # recordings that pass a place one way before none the other
 LEAST_JUDGED = 0.2  # of the probes
 MOST_APART = 2.0  # steps between recordings that still blend: wider, few of them would reach through walls
 LANE_SHARE = 0.1  # of the density in the middle of a lane that its edge has
+NARROW = 0.25  # steps that recordings of a street driven both ways spread; in the open they fill all around
+MOST_ROWS = 1_000_000  # of recordings that tell how they lie side by side
 LEAST_ABREAST = 4  # recordings that pass a place the same way before their spread means anything
 
 
@@ -115,11 +117,11 @@ class Statistics:
 
     @cached_property
     def bandwidth(self) -> float:
-        """Of the density: where ways are lanes, as wide as recordings lie side by side there, else what makes
-        rows and recordings blend."""
-        if not self.is_one_way:
-            return self.blur
+        """Of the density: where ways are lanes or streets, as wide as recordings lie side by side there, else
+        what makes rows and recordings blend."""
         spread, gap = self.lane
+        if not (self.is_one_way or spread < NARROW * self.step):
+            return self.blur
         return min(self.blur, max(spread, 2.0 * gap, self.diagonal / 1000))
 
     @property
@@ -226,9 +228,12 @@ class Statistics:
 
     @cached_property
     def _lines(self) -> tuple[FloatArray, IntArray, cKDTree]:
-        """[n, 2] places along all recordings, eight to a step; [n] the row that each follows; their tree."""
-        places, rows = between_rows(self.xy, self.step / 8, self.episodes.jump)
-        return places, rows, cKDTree(places)
+        """[n, 2] places along recordings, eight to a step; [n] the row that each follows; their tree. Where
+        there are very many recordings some of them tell."""
+        num_steps, every = self.episodes.num_steps, -(-len(self._places) // MOST_ROWS)
+        places, rows = between_rows(self.xy[::every], self.step / 8, self.episodes.jump)
+        episode, step = np.divmod(rows, num_steps)
+        return places, episode * every * num_steps + step, cKDTree(places)
 
     @cached_property
     def _along(self) -> FloatArray:
