@@ -192,14 +192,9 @@ class RoadmapSearch:
         return num_new
 
     def _expected(self) -> FloatArray:
-        """[A, A] steps: a shortened way takes what its hops do, less what was cut; others are hoped to."""
-        known = {leg: way.steps for leg, way in self.found.items()}
-        ratios = [steps / self.roads.told(leg) for leg, steps in known.items()]
+        """[A, A] steps: a way that is found takes what it came out at, others are hoped to."""
         hope = HOPE if self.num_spare < MOST_SPARE else 1.0 / HOPE
-        cost = self.roads.cost * (hope * float(np.median(ratios)) if ratios else 1.0)
-        for leg, steps in known.items():
-            cost[leg.source, leg.target] = steps
-        return cost
+        return self.roads.expected({leg: way.steps for leg, way in self.found.items()}, hope)
 
     def _shorten(self, legs: Sequence[Pair]) -> int:
         """Take in the roadmap's ways for some legs, shortened together; how many there are."""
@@ -234,9 +229,8 @@ class RoadmapSearch:
 
     def _refute(self, *legs: Pair) -> None:
         """Nobody moves like that: hops along the pieces get dearer, for all legs of the problem."""
-        room = 2.0 * self.prepared.params.assembly.keep_margin
         refuted = [part for leg in legs for part in self.found[leg].doubts]
-        self.roads.doubt(refuted, room)
+        self.roads.doubt(refuted, room=2.0 * self.prepared.params.assembly.keep_margin)
         self.roads.renew(leg for leg in self._over(self.route).met if not self.found[leg].is_verified)
         for leg in legs:
             self.num_tries[leg] = 0
@@ -247,9 +241,8 @@ class RoadmapSearch:
         """Ask the roadmap again for these legs and for others that are not verified, but not for those of the
         route that got no dearer, nor for those that are given up."""
         told = self.roads.told
-        same = {leg for leg in self._over(self.route).met if self.found[leg].told == told(leg)}
+        same = {leg for leg in self._over(self.route).met if self.found[leg].told == told(leg)} - set(legs)
         kept = {leg: way for leg, way in self.found.items() if way.is_verified or leg in same}
-        kept = {leg: way for leg, way in kept.items() if leg not in legs}
         self.found = kept | {leg: way for leg, way in self.first.items() if self._is_given_up(leg)}
 
     def _record(self, asked: tuple[Pair, ...]) -> None:

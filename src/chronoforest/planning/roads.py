@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -36,6 +36,15 @@ class Roads:
     def told(self, leg: Pair) -> float:
         """Steps of a leg, as they were told last."""
         return self.ways.told(leg)
+
+    def expected(self, known: Mapping[Pair, float], hope: float) -> FloatArray:
+        """[A, A] steps: legs take what is known of them, others `hope` times as much of what they were told
+        as those do in the median."""
+        ratios = [steps / self.told(leg) for leg, steps in known.items()]
+        cost = self.cost * (hope * float(np.median(ratios)) if ratios else 1.0)
+        for leg, steps in known.items():
+            cost[leg.source, leg.target] = steps
+        return cost
 
     def way(self, leg: Pair) -> Way | None:
         """The way of a leg; None where there is none."""
