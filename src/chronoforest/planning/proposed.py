@@ -48,6 +48,11 @@ class ProposedWay:
         """What speaks against the way: the doubtful parts of its pieces, or these as a whole."""
         return self.doubtful or self.pieces
 
+    def back(self, told: float) -> ProposedWay:
+        """The way back over a new one, which takes as long; told: steps that the roadmap gave for it."""
+        pieces = tuple(piece[::-1] for piece in self.pieces)
+        return ProposedWay(self.bridge.reversed, self.steps, pieces, told)
+
     def judged(self, verdicts: Sequence[Verdict]) -> ProposedWay:
         """The way after a verdict on every piece that was left."""
         left = [

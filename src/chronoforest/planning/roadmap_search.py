@@ -206,16 +206,14 @@ class RoadmapSearch:
 
     def _take_way(self, leg: Pair, way: Way, path: FloatArray) -> None:
         """Take in the roadmap's way for a leg, shortened to a path, and the way back if that is the same."""
-        prepared = self.prepared
-        pieces = cut(path, prepared.checker.piece_length) if prepared.variant.verifies else []
+        pieces = cut(path, self.prepared.checker.piece_length) if self.prepared.variant.verifies else []
         bridge = Bridge(path, path_length(way.path))
         steps = self.roads.steps(way) * bridge.length / bridge.raw_length
-        self.found[leg] = ProposedWay(bridge, steps, tuple(pieces), self.roads.told(leg))
-        self.first.setdefault(leg, self.found[leg])
-        if prepared.params.is_reversible:
-            back = tuple(piece[::-1] for piece in pieces)
-            told = self.roads.told(leg.reversed)
-            self.found[leg.reversed] = ProposedWay(bridge.reversed, steps, back, told)
+        found = ProposedWay(bridge, steps, tuple(pieces), self.roads.told(leg))
+        self.found[leg] = found
+        self.first.setdefault(leg, found)
+        if self.prepared.params.is_reversible:
+            self.found[leg.reversed] = found.back(self.roads.told(leg.reversed))
 
     def _open_legs(self) -> tuple[Pair, ...]:
         """Legs of the route that are not verified and not given up."""
@@ -241,8 +239,9 @@ class RoadmapSearch:
         """Ask the roadmap again for these legs and for others that are not verified, but not for those of the
         route that got no dearer, nor for those that are given up."""
         told = self.roads.told
-        same = {leg for leg in self._over(self.route).met if self.found[leg].told == told(leg)} - set(legs)
+        same = {leg for leg in self._over(self.route).met if self.found[leg].told == told(leg)}
         kept = {leg: way for leg, way in self.found.items() if way.is_verified or leg in same}
+        kept = {leg: way for leg, way in kept.items() if leg not in legs}
         self.found = kept | {leg: way for leg, way in self.first.items() if self._is_given_up(leg)}
 
     def _record(self, asked: tuple[Pair, ...]) -> None:
