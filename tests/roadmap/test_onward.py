@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from lane_street import HOPS, PROBLEM, joined_street
 
-from chronoforest.roadmap.hops import AGAINST, Hops
+from chronoforest.roadmap.hops import Hops
 from chronoforest.roadmap.onward import OnwardWays
-from chronoforest.roadmap.turns import turns
+from chronoforest.roadmap.turns import ROUND, turns
 from chronoforest.types import JointRoute, Pair
 
 ROUTE = JointRoute(((0, 1, 2),))
@@ -34,8 +34,8 @@ def test_a_route_goes_on_through_the_stop_and_turns_in_the_circle():
 
 def test_where_there_is_no_other_way_one_turns_round_at_the_stop_and_pays_for_it():
     ways = onward(joined_street([hop for hop in HOPS if hop != (2, 3)])).settled(ROUTE)
-    assert [ways.told(leg) for leg in LEGS] == [2, 2 + AGAINST]
-    assert ways.way(1, 2).turning == AGAINST
+    assert [ways.told(leg) for leg in LEGS] == [2, 2 + ROUND]
+    assert ways.way(1, 2).turning == ROUND
     assert ways.way(1, 2).path.tolist() == [[4, 0.5], [0, 1], [-4, 1]]
 
 

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from chronoforest.roadmap.hops import AGAINST, Hops
+from chronoforest.roadmap.hops import Hops
 from chronoforest.types import BoolArray, FloatArray, IntArray
 
 NUM_HEADINGS = 16
@@ -20,7 +20,11 @@ NUM_HEADINGS = 16
 
 SHARPEST = 2
 """Sectors that the heading may change by from one hop to the next. Over a hop that nobody drove it may change
-by more, which costs as much again."""
+by more, at a price."""
+
+ROUND = 25.0
+"""What a turn costs that nobody makes, in usual hops: how far one goes round instead. In a city of blocks
+twice as much saves half of the turns that are left, and makes routes over stops 4 % longer."""
 
 Links = tuple[IntArray, IntArray, IntArray, BoolArray]
 """Nodes from which and to which links lead, their hops, and whether one turns sharply over them."""
@@ -139,8 +143,8 @@ def headings(moves: FloatArray) -> IntArray:
 
 
 def _turning(hops: Hops) -> float:
-    """Steps that a turn costs which nobody makes: as many as the usual hop does that nobody drove."""
-    return AGAINST * float(np.median(hops.steps[hops.is_driven])) if hops.is_driven.any() else 0.0
+    """Steps that a turn costs which nobody makes."""
+    return ROUND * float(np.median(hops.steps[hops.is_driven])) if hops.is_driven.any() else 0.0
 
 
 def _from_anchors(hops: Hops, target: IntArray, first: int) -> Links:
