@@ -135,8 +135,7 @@ def test_counts_and_places_can_be_typed(page):
     problem = page.problem()
     assert (len(problem["starts"]), len(problem["goals"]), len(problem["waypoints"])) == (3, 3, 6)
     page.click("places")
-    page.until("""return document.querySelector("[aria-label='W2 x']") !== null""")
-    field = page.browser.find_element(By.CSS_SELECTOR, "[aria-label='W2 x']")
+    field = page.field("W2 x")
     field.clear()
     field.send_keys("10.5")
     assert page.problem()["waypoints"][1][0] == 10.5

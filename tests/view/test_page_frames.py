@@ -6,7 +6,6 @@ import json
 import numpy as np
 import pytest
 from fakes import BLOCK, FakeModels, SquareDensity
-from selenium.webdriver.common.by import By
 from viewer_service import running
 
 from chronoforest.data.frames import Frame
@@ -70,8 +69,7 @@ def test_places_are_typed_in_degrees(page):
     page.click("places")
     set_value = "arguments[0].value = arguments[1]; arguments[0].dispatchEvent(new Event('input'))"
     for axis, value in zip(PACIFIC.axes, PACIFIC.to_user(np.array([3.0, 4.0])), strict=True):
-        field = page.browser.find_element(By.CSS_SELECTOR, f"[aria-label='S1 {axis}']")
-        page.js(set_value, field, f"{value:.8f}")
+        page.js(set_value, page.field(f"S1 {axis}"), f"{value:.8f}")
     np.testing.assert_allclose(page.problem()["starts"][0], [3.0, 4.0], atol=0.02)
 
 

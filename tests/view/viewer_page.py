@@ -28,6 +28,11 @@ class Page:
     def __getitem__(self, name):
         return self.browser.find_element(By.ID, name)
 
+    def field(self, label):
+        """An input of the list of places, which is filled a moment after it is opened."""
+        script = "return document.querySelector(`[aria-label='${arguments[0]}']`)"
+        return self.until(script, label)
+
     @property
     def map(self):
         return self.browser.find_element(By.CSS_SELECTOR, "#pane-first canvas")
