@@ -17,7 +17,7 @@ from chronoforest.cli.planning import Where, open_folder
 from chronoforest.cli.progress import bar
 from chronoforest.cli.report import Folder
 from chronoforest.errors import InvalidParameter
-from chronoforest.peers.choice import PlannerChoice
+from chronoforest.peers.choice import CHRONOFOREST, PlannerChoice
 from chronoforest.report.page import write_report
 
 PROGRAM = "python -m benchmarks"
@@ -42,7 +42,8 @@ def run(
     Args:
         only: names of suites; all of them unless told.
         kinds: of trials, where a suite has several, as pairs, multi, order, hamiltonian, stitch of parts.
-        variants: of the planner; all that the suite compares unless told.
+        variants: of the planner, or other planners such as dataset-graph; all that the suite compares unless
+            told.
         repeats: evaluations of the whole, or of each stored problem; the paper's number unless told.
         episodes: of each task, or stored problems of each; the paper's number unless told.
         dry_run: list what would be run and how long it may take, and run nothing.
@@ -55,13 +56,17 @@ def run(
     """
     where.check(device)
     request = Request(repeats, episodes, _template(preset, weights, only))
+    known = {suite: suite.cases(request) for suite in chosen_suites(only)}
+    everything = [case for cases in known.values() for case in cases]
+    _check_names("kinds", kinds, {case.suite for case in everything})
+    _check_names("variants", variants, {_row(case) for case in everything})
     wanted = {
         suite: [
             _placed(case, device, data)
-            for case in suite.cases(request)
-            if (not kinds or case.suite in kinds) and (not variants or case.variant in variants)
+            for case in cases
+            if (not kinds or case.suite in kinds) and (not variants or _row(case) in variants)
         ]
-        for suite in chosen_suites(only)
+        for suite, cases in known.items()
     }
     forecasts = {suite: forecast(suite, cases, out) for suite, cases in wanted.items()}
     if dry_run:
@@ -89,6 +94,19 @@ def _template(preset: str | None, weights: Path | None, only: tuple[str, ...]) -
     choice = PlannerChoice(preset, weights=weights)
     choice.check()
     return Case(only[0], choice)
+
+
+def _row(case: Case) -> str:
+    """What a suite compares: variants of ours, and other planners by their names."""
+    return case.variant if case.choice.planner == CHRONOFOREST else case.choice.planner
+
+
+def _check_names(option: str, names: tuple[str, ...], known: set[str]) -> None:
+    for name in names:
+        if name not in known:
+            raise InvalidParameter(
+                f"--{option} {name}: not in these suites; there are {', '.join(sorted(known))}"
+            )
 
 
 def _placed(case: Case, device: str, data: Path) -> Case:

@@ -35,6 +35,27 @@ def test_some_kinds_and_variants_of_a_suite_can_be_chosen(tmp_path, capsys):
     assert all("4 trials" in line for line in told)
 
 
+def test_another_planner_is_chosen_by_its_name(tmp_path, capsys):
+    command = ["run", "--dry-run", "--only", "thin", "--variants", "dataset-graph", "--episodes", "2"]
+    assert main([*command, "--out", str(tmp_path)]) == 0
+    told = [line.strip() for line in capsys.readouterr().out.splitlines() if " trials" in line]
+    assert told
+    assert all("dataset-graph" in line for line in told)
+
+
+@pytest.mark.parametrize(
+    ("option", "name", "known"),
+    [("kinds", "pears", "hamiltonian, multi"), ("variants", "verfied", "verified")],
+)
+def test_kinds_and_variants_that_no_suite_has_are_refused(tmp_path, capsys, option, name, known):
+    command = ["run", "--only", "parts", f"--{option}", name, "--out", str(tmp_path / "out")]
+    assert main(command) == 2
+    told = capsys.readouterr().err
+    assert f"--{option} {name}" in told
+    assert known in told
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_suite_runs_reports_and_is_kept(tmp_path, capsys, monkeypatch):
     cheap = registry.SUITES["calibration"]
     point = [case for case in cheap.cases(Request()) if case.preset.startswith("point")]
