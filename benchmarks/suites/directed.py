@@ -36,6 +36,7 @@ CONTENDERS = (
     Contender("verified", variant="verified"),
     Contender("roadmap-only", variant="roadmap-only"),
     Contender("online"),
+    Contender("paper", variant="paper"),
     Contender("dataset-graph", planner="dataset-graph"),
 )
 

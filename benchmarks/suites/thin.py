@@ -28,6 +28,7 @@ CONTENDERS = (
     Contender("verified", variant="verified"),
     Contender("roadmap-only", variant="roadmap-only"),
     Contender("online", variant="online"),
+    Contender("paper", variant="paper"),
     Contender("dataset-graph", "dataset-graph"),
 )
 

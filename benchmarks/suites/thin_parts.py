@@ -1,6 +1,6 @@
 """What each part is worth where recordings are few: the rows of `parts` on the models of suite `thin`.
 
-What takes minutes a problem there (`paper`), or is not trained (a student), has no row.
+Rows without a student are left out: none is trained there.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from chronoforest.bench.suite import Request, Suite
 from chronoforest.peers.choice import PlannerChoice
 
 EPISODES = 12
-LEFT_OUT = ("paper", "no-student", "verified-no-student")
+LEFT_OUT = ("no-student", "verified-no-student")
 """Variants."""
 
 

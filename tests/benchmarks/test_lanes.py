@@ -46,5 +46,5 @@ def test_the_shortest_way_keeps_to_recorded_turns():
 
 def test_every_turn_is_asked_of_every_planner():
     cases = suite.cases(Request(episodes=1))
-    assert len({case.key for case in cases}) == len(cases) == 4 * len(list(turn_chains(STRAIT)))
+    assert len({case.key for case in cases}) == len(cases) == 5 * len(list(turn_chains(STRAIT)))
     assert "e0>e1>w3>w4" in {case.instance for case in cases}

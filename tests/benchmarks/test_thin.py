@@ -22,7 +22,7 @@ def test_every_planner_sees_the_same_problems_on_every_count():
     problems = {(case.change, case.choice.planner, case.variant): set() for case in CASES}
     for case in CASES:
         problems[case.change, case.choice.planner, case.variant].add(case.seeds)
-    assert len(problems) == 16
+    assert len(problems) == 20
     assert len({frozenset(some) for some in problems.values()}) == 1
 
 
