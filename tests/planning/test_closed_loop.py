@@ -69,7 +69,7 @@ def test_a_complete_order_is_taken_although_an_unmet_one_looks_better():
     assert search.solver(search.chained(cost).cost, problem, best) != best
     search.run(MaxRounds(0))
     assert search.route == best
-    assert search.result("fake", "exhaustive", 0).complete
+    assert search.result("fake", "exhaustive").complete
 
 
 def test_a_legs_cost_is_the_travel_time_of_its_path():
@@ -95,7 +95,7 @@ def test_without_challenges_a_complete_route_is_taken_at_once():
 def test_meetings_of_a_result_lie_where_a_source_tree_touches():
     problem = scattered_problem(1, 2, BLOCK)
     search = searched(make_planner(BLOCK), problem)
-    result = search.result("fake", "online", 0)
+    result = search.result("fake", "online")
     met = search.chained(search.bridges.met_cost)
     links = met.links_of(sorted(search.accepted))
     assert result.meetings.shape == (len(links), 2)

@@ -6,19 +6,15 @@ import numpy as np
 import pytest
 from fakes import SIDE
 from gap_worlds import ACROSS, MIDDLE, NEAR, VISITS_BEYOND, tolled_planner, walled_planner
+from searches import evidence, over_roadmap
 
 from chronoforest.planning import gaps
 from chronoforest.planning.planner import MaxRounds, MaxSeconds
 from chronoforest.planning.result import load_result
-from chronoforest.planning.roadmap_search import RoadmapSearch
 from chronoforest.roadmap.breaks import SupportParts
 from chronoforest.types import Problem
 
 VARIANTS = ["verified", "roadmap-only", "roadmap-fixed"]
-
-
-def evidence(result):
-    return [leg.evidence for route in result.routes for leg in route.legs]
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -79,9 +75,9 @@ def test_trees_that_cross_a_gap_join_the_plan(variant):
 
 
 def test_one_crossing_serves_all_stops_beyond_the_gap():
-    search = RoadmapSearch(tolled_planner().prepared("verified"), VISITS_BEYOND, None, None, 0)
+    search = over_roadmap(tolled_planner(), VISITS_BEYOND)
     search.run(MaxRounds(60))
-    assert search.result("toll", "verified", 0).complete
+    assert search.result("toll", "verified").complete
     assert len(search.gaps.searched) == 1
 
 

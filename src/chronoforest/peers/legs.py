@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from chronoforest.planning.assembly import Bridge, make_plan
+from chronoforest.planning.plan_search import PlanSearch
 from chronoforest.planning.result import PlanResult
 from chronoforest.planning.shortening import resample, shorten
 from chronoforest.planning.timing import travel_time
@@ -99,7 +99,7 @@ def expected_costs(problem: Problem, models: PlanningModels) -> FloatArray:
     return cost
 
 
-class LegByLeg:
+class LegByLeg(PlanSearch):
     """One call of a peer's `plan`: the order is fixed at the start, then every leg is searched on its own."""
 
     def __init__(
@@ -112,22 +112,17 @@ class LegByLeg:
         seed: int,
         shortens: bool,
     ) -> None:
-        self.started = time.perf_counter()
-        self.name = name
-        self.inputs = inputs
-        self.problem = problem
-        self.shortens = shortens
-        self.rng = np.random.default_rng(seed)
+        super().__init__(problem, seed)
+        self.name, self.inputs, self.shortens = name, inputs, shortens
         self.cost = method.costs(problem)
         self.route = solver_of(order, problem)(self.cost, problem, None)
         places = problem.anchors
         self.searches = {leg: method.begin(places[leg.source], places[leg.target]) for leg in self.route.legs}
-        self.rounds: list[RoundStats] = []
 
     def run(
         self,
         stop: StopCriterion,
-        on_round: RoundObserver | None,
+        on_round: RoundObserver | None = None,
         on_snapshot: SnapshotObserver | None = None,
     ) -> None:
         """Every open leg gets one round after the other."""
@@ -138,10 +133,7 @@ class LegByLeg:
             for leg in pairs:
                 self.searches[leg].advance(self.rng)
             self.rounds.append(self._stats(pairs))
-            if on_round is not None:
-                on_round(self.rounds[-1], self.problem)
-            if on_snapshot is not None:
-                on_snapshot(self.snapshot())
+            self._tell(on_round, on_snapshot)
 
     @property
     def num_expanded(self) -> int:
@@ -157,7 +149,7 @@ class LegByLeg:
             accepted=tuple(leg for leg, search in self.searches.items() if search.found is not None),
             num_expanded=self.num_expanded,
             num_nodes=sum(len(part) for search in self.searches.values() for part in search.segments),
-            seconds=time.perf_counter() - self.started,
+            seconds=self.seconds,
         )
 
     def snapshot(self) -> Snapshot:
@@ -180,7 +172,7 @@ class LegByLeg:
             if search.segments
         )
 
-    def result(self, preset: str, variant: str, seed: int) -> PlanResult:
+    def result(self, preset: str, variant: str) -> PlanResult:
         """The routes as far as their legs were found; a peer certifies nothing about its order."""
         names = self.problem.names
         unmet = [leg for leg, search in self.searches.items() if search.found is None]
@@ -190,8 +182,8 @@ class LegByLeg:
             unmet=tuple((names[leg.source], names[leg.target]) for leg in unmet),
             rounds=tuple(self.rounds),
             num_expanded=self.num_expanded,
-            seconds=time.perf_counter() - self.started,
-            seed=seed,
+            seconds=self.seconds,
+            seed=self.seed,
             variant=self.name,
             preset=preset,
             certificate=Certificate(float("inf"), float("inf"), premises_hold=False, is_exact=False),

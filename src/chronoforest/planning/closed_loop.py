@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from functools import partial
 from itertools import pairwise
@@ -12,6 +11,7 @@ import numpy as np
 from chronoforest.patience import OutOfTime
 from chronoforest.planning.assembly import Bridge, Walkways, best_effort, make_plan
 from chronoforest.planning.limits import within
+from chronoforest.planning.plan_search import PlanSearch
 from chronoforest.planning.preparation import Prepared, steps_apart
 from chronoforest.planning.result import PlanResult
 from chronoforest.routing.acceptance import accept, is_complete, unmet
@@ -37,7 +37,7 @@ from chronoforest.types import (
 )
 
 
-class ClosedLoop:
+class ClosedLoop(PlanSearch):
     """The state of one call of `plan`: forest, bridges, tentative route, accepted legs and the rounds."""
 
     def __init__(
@@ -48,13 +48,11 @@ class ClosedLoop:
         memory: ForestMemory | None,
         seed: int,
     ) -> None:
-        self.started = time.perf_counter()
-        self.problem = problem
+        super().__init__(problem, seed)
         self.params, self.models, self.support = prepared.params, prepared.models, prepared.support
         self.chained = prepared.variant.chained
         self.is_exhaustive = prepared.variant.is_exhaustive
         self.memory = memory or ForestMemory()
-        self.rng = np.random.default_rng(seed)
         bare = prepared.bare_forest(problem)
         self.guess = steps_apart(self.models.distance, bare, problem)
         self.stretch = prepared.stretch
@@ -73,7 +71,6 @@ class ClosedLoop:
         self.route = self.solver(self.chained(self.bridges.cost).cost, problem, None)
         self.accepted: frozenset[Pair] = frozenset()
         self.num_tries = np.zeros(self.guess.shape, dtype=np.int64)
-        self.rounds: list[RoundStats] = []
         self.num_expanded = 0
 
     def run(
@@ -101,10 +98,7 @@ class ClosedLoop:
             waiting = found.new_leaves
             self._learn(found.evidence)
             self._record(found, pairs, all_hop)
-            if on_round is not None:
-                on_round(self.rounds[-1], self.problem)
-            if on_snapshot is not None:
-                on_snapshot(self.snapshot())
+            self._tell(on_round, on_snapshot)
         self._take_best_complete()
         self.memory.remember(self.forest)
 
@@ -160,7 +154,7 @@ class ClosedLoop:
             accepted=accepted,
             num_expanded=self.num_expanded,
             num_nodes=self.forest.num_nodes,
-            seconds=time.perf_counter() - self.started,
+            seconds=self.seconds,
         )
 
     def _met(self) -> Closure:
@@ -187,7 +181,7 @@ class ClosedLoop:
             paths={leg: self.walkways.along(met.links(leg)).path for leg in stats.accepted},
         )
 
-    def result(self, preset: str, variant: str, seed: int) -> PlanResult:
+    def result(self, preset: str, variant: str) -> PlanResult:
         """Assemble the routes from the accepted bridges."""
         met, names = self._met(), self.problem.names
         return PlanResult(
@@ -199,8 +193,8 @@ class ClosedLoop:
             unmet=tuple((names[leg.source], names[leg.target]) for leg in unmet(self.route, self.accepted)),
             rounds=tuple(self.rounds),
             num_expanded=self.num_expanded,
-            seconds=time.perf_counter() - self.started,
-            seed=seed,
+            seconds=self.seconds,
+            seed=self.seed,
             variant=variant,
             preset=preset,
             certificate=certify(

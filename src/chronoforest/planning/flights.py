@@ -6,36 +6,21 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Protocol
 
 from chronoforest.errors import ChronoForestError
 from chronoforest.patience import OutOfTime
 from chronoforest.planning.limits import within
+from chronoforest.planning.plan_search import PlanSearch
 from chronoforest.planning.result import PlanResult
 from chronoforest.planning.roadmap_search import RoadmapSearch
 from chronoforest.roadmap.verify import Questions, Verdict
-from chronoforest.types import Problem, RoundObserver, SnapshotObserver, StopCriterion
+from chronoforest.types import Problem, StopCriterion
 
 IN_FLIGHT = 32
 """Most problems that are planned at the same time: together they fill the batches of the denoiser."""
 
 MOST_HOPS = 4_000_000
 """Hops of all problems at the same time: every one has a roadmap of its own, with its anchors in it."""
-
-
-class PlanSearch(Protocol):
-    """One call of `plan` in progress."""
-
-    def run(
-        self,
-        stop: StopCriterion,
-        on_round: RoundObserver | None,
-        on_snapshot: SnapshotObserver | None = None,
-    ) -> None:
-        """Search until there is nothing left to ask or the criterion says so."""
-
-    def result(self, preset: str, variant: str, seed: int) -> PlanResult:
-        """What was found so far."""
 
 
 Outcome = PlanResult | ChronoForestError
@@ -110,7 +95,7 @@ class Flights:
 
     def _has_room(self) -> bool:
         flying = [*self.fresh, *(flight for flight, _ in self.asking)]
-        num_hops = sum(len(flight.search.roads.joined.hops) for flight in flying)
+        num_hops = sum(len(flight.search.proposer.roads.joined.hops) for flight in flying)
         return len(flying) < IN_FLIGHT and num_hops < MOST_HOPS
 
     def _begun(self, task: Task) -> Finished | None:
@@ -118,9 +103,9 @@ class Flights:
         try:
             search = task.begin()
             if isinstance(search, RoadmapSearch):
-                self.fresh.append(Flight(task, search, time.perf_counter() - search.started))
+                self.fresh.append(Flight(task, search, search.seconds))
                 return None
-            search.run(task.stop, None)
+            search.run(task.stop)
             return task.number, self.finish(task, search)
         except ChronoForestError as error:
             return task.number, error

@@ -166,7 +166,7 @@ class Gaps:
 
         loop.run(stop, None, watch)
         self._grown, self._growing = self.trees, ()
-        return loop.result("", "", self.seed)
+        return loop.result("", "")
 
     def _named(self, gap: OpenGap, trees: Sequence[TreePicture]) -> tuple[TreePicture, ...]:
         """Trees under the names of the anchors that they are grown for."""

@@ -19,11 +19,11 @@ from chronoforest.planning.flights import (
     Finished,
     Flights,
     Outcome,
-    PlanSearch,
     ResultObserver,
     Task,
 )
 from chronoforest.planning.inputs import check_memory, check_observers, check_problem, with_seeds
+from chronoforest.planning.plan_search import PlanSearch
 from chronoforest.planning.preparation import Prepared, prepare
 from chronoforest.planning.result import PlanResult
 from chronoforest.planning.roadmap_search import RoadmapSearch
@@ -110,7 +110,7 @@ class Planner:
             search = self._begin(problem.moved(self.frame.to_local), variant, order, memory, seed)
             watch = None if on_round is None else lambda stats, _: on_round(stats, problem)
             search.run(stop or self._default_stop(problem, variant), watch, on_snapshot)
-            return self._told(search.result(self.name, variant, seed), problem)
+            return self._told(search.result(self.name, variant), problem)
 
     def plan_many(
         self,
@@ -149,7 +149,7 @@ class Planner:
         tasks = self._tasks(with_seeds(problems, seeds), checked_stop(stop), variant)
 
         def finish(task: Task, search: PlanSearch) -> PlanResult:
-            return self._told(search.result(self.name, variant, task.seed), task.problem)
+            return self._told(search.result(self.name, variant), task.problem)
 
         return self._advanced(Flights(tasks, finish))
 
