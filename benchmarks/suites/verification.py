@@ -75,7 +75,7 @@ def refute(case: Case, planner: PresetPlanner) -> Trial:
     """How many hops of a kind are refuted."""
     checker = _checker(planner)
     rng = np.random.default_rng([case.seed, case.episode])
-    hops = Hops(held_out(case.choice.data, case.preset), checker.piece_length, rng)
+    hops = Hops(held_out(case.choice.data, case.preset, planner), checker.piece_length, rng)
     pieces = _drawn(hops, case.instance, BATCH, _judge(case), _is_recorded(case))
     refuted = num_refuted(checker, [planner.frame.to_local(piece) for piece in pieces], rng)
     return Trial(
@@ -109,15 +109,29 @@ def num_refuted(checker: Checker, pieces: Sequence[FloatArray], rng: np.random.G
     return len(left)
 
 
-def held_out(folder: Path, preset: str) -> FloatArray:
-    """[E, T, 2] recordings that nothing was learned from, in the coordinates in which they came."""
+def held_out(folder: Path, preset: str, planner: PresetPlanner) -> FloatArray:
+    """[E, T, 2] recordings that nothing was learned from, in the coordinates in which they came: those in
+    which a planner takes problems, and in which the truth about its world is known."""
     path = folder / f"{preset}-val.npz"
     if not path.is_file():
         raise BadDataset(
             f"{path}: no such file; `chronoforest data generate` or `python -m benchmarks record` makes it"
         )
     episodes = load(path)
-    return episodes.frame.to_user(episodes.xy.astype(np.float64))
+    tracks = episodes.frame.to_user(episodes.xy.astype(np.float64))
+    if any(frame.is_degrees for frame in (episodes.frame, planner.frame)) or not _is_near(tracks, planner):
+        raise BadDataset(
+            f"{path} and the weights of {preset} lie in different frames: the recordings have "
+            f"{episodes.frame.summary()}, the weights {planner.frame.summary()}; import both from tracks in "
+            "the same plain coordinates, as `python -m benchmarks record` does, and train again"
+        )
+    return tracks
+
+
+def _is_near(tracks: FloatArray, planner: PresetPlanner) -> bool:
+    """Whether any of the recordings [E, T, 2] comes to where a planner's models were learned."""
+    places = planner.frame.to_local(tracks.reshape(-1, 2))
+    return bool((planner.models.density.margin(places) > 0).any())
 
 
 @dataclass(frozen=True)

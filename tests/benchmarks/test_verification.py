@@ -3,15 +3,20 @@
 from types import SimpleNamespace
 
 import numpy as np
+import pytest
+from fakes import SquareDensity
 
 from benchmarks.report.directed import strait_table, verification_table
 from benchmarks.suites import verification
 from benchmarks.suites.directed import CONTENDERS
-from benchmarks.suites.verification import Hops, cases, num_refuted, refute
+from benchmarks.suites.verification import Hops, cases, held_out, num_refuted, refute
 from chronoforest.bench.case import Case
 from chronoforest.bench.suite import Request
 from chronoforest.bench.trials import Trial
+from chronoforest.data.episodes import Episodes
 from chronoforest.data.frames import Frame
+from chronoforest.data.imports import save_episodes
+from chronoforest.errors import BadDataset
 from chronoforest.peers.choice import PlannerChoice
 from chronoforest.roadmap.verify import Verdict
 
@@ -62,10 +67,39 @@ class Listener:
 def test_the_denoiser_is_asked_in_the_plane_of_its_models_about_recordings_of_another(monkeypatch):
     origin, listener = np.array([446500.0, 4635500.0]), Listener()
     monkeypatch.setattr(verification, "_checker", lambda planner: listener)
-    monkeypatch.setattr(verification, "held_out", lambda folder, preset: TRACKS + origin)
+    monkeypatch.setattr(verification, "held_out", lambda *_: TRACKS + origin)
     case = Case("verification", PlannerChoice("strait"), instance="driven")
     refute(case, SimpleNamespace(frame=Frame(origin=tuple(origin))))
     assert {float(piece[0, 1]) for piece in listener.pieces} == {0.0, 5.0}
+
+
+UTM = (446500.0, 4635500.0)
+
+
+def recorded(folder, frame):
+    """Held-out recordings in a frame."""
+    episodes = Episodes(TRACKS.astype(np.float32), np.zeros((2, 30, 0)), {"frame": frame.to_dict()})
+    save_episodes(folder / "city-val.npz", episodes)
+
+
+def learned(frame):
+    return SimpleNamespace(frame=frame, models=SimpleNamespace(density=SquareDensity()))
+
+
+def test_held_out_recordings_may_have_another_origin_than_the_models(tmp_path):
+    recorded(tmp_path, Frame(origin=UTM))
+    tracks = held_out(tmp_path, "city", learned(Frame(origin=(UTM[0] - 3.0, UTM[1]))))
+    np.testing.assert_allclose(tracks, TRACKS + UTM)
+
+
+@pytest.mark.parametrize("frame", [Frame(), Frame("degrees", (-87.65, 41.87))])
+@pytest.mark.parametrize("is_turned", [False, True])
+def test_held_out_recordings_in_another_frame_than_the_models_are_refused(tmp_path, frame, is_turned):
+    frames = [frame, Frame(origin=UTM)][:: -1 if is_turned else 1]
+    recorded(tmp_path, frames[0])
+    with pytest.raises(BadDataset, match="import both from tracks in the same plain coordinates") as error:
+        held_out(tmp_path, "city", learned(frames[1]))
+    assert all(one.summary() in str(error.value) for one in frames)
 
 
 def test_tables_count_what_is_refuted_and_what_is_against():
