@@ -8,12 +8,16 @@ in `view/examples.json`.
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Annotated
 
 import numpy as np
-import tyro
+from tyro.conf import arg
 
+from chronoforest.cli import run_alone
+from chronoforest.errors import require_at_least
 from chronoforest.planning.planner import Planner
 from chronoforest.presets.loading import load_planner
 from chronoforest.roadmap.ways import join
@@ -34,8 +38,12 @@ class Search:
     apart: float = 5.0
     num_planned: int = 23
 
+    def __post_init__(self) -> None:
+        require_at_least(self, 0, "first", "apart")
+        require_at_least(self, 1, "num_draws", "num_planned")
 
-def main(search: Search) -> None:
+
+def main(search: Annotated[Search, arg(name="")]) -> None:
     """Print the problems that were planned, as lines of JSON, those with the longest detour first."""
     planner = load_planner(search.preset)
     places = roomy(planner)
@@ -91,4 +99,4 @@ def num_flips(rounds: tuple[RoundStats, ...]) -> int:
 
 
 if __name__ == "__main__":
-    main(tyro.cli(Search))
+    sys.exit(run_alone("python -m benchmarks.flips", main))

@@ -81,7 +81,7 @@ def thin(
 def keep_first(count: int, data: Path, out: Path = FOLDER) -> Path:
     """A folder with the first recordings and nothing else of them."""
     source = load(data / f"{PRESET}.npz")
-    if len(source) < count:
+    if not 1 <= count <= len(source):
         raise BadDataset(f"{data / PRESET}.npz has {len(source)} recordings, asked for the first {count}")
     few = Episodes(source.observations[:count], source.actions[:count])
     folder = folder_of(count, out)

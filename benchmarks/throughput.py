@@ -7,15 +7,19 @@ planned at the same time; loading models is not counted. Problems are random pai
 from __future__ import annotations
 
 import json
+import sys
 import time
 from dataclasses import asdict, dataclass
 from functools import lru_cache, partial
+from typing import Annotated
 
-import tyro
+from tyro.conf import arg
 
 from chronoforest.bench.case import Case
 from chronoforest.bench.problems import random_problem
+from chronoforest.cli import run_alone
 from chronoforest.engines import LocalEngine, Places
+from chronoforest.errors import InvalidParameter, require_at_least
 from chronoforest.peers.choice import PlannerChoice
 from chronoforest.planning import flights
 from chronoforest.planning.result import PlanResult
@@ -51,9 +55,15 @@ class Measurement:
     workers: int = 1
     seed: int = 3
 
+    def __post_init__(self) -> None:
+        require_at_least(self, 1, "count", "workers")
+        if not self.at_once or min(self.at_once) < 1:
+            raise InvalidParameter(f"at_once must be numbers from 1 on, got {self.at_once}")
 
-def main(measurement: Measurement) -> None:
+
+def main(measurement: Annotated[Measurement, arg(name="")]) -> None:
     """Print a line of JSON for each number of problems in flight."""
+    PlannerChoice(measurement.preset, device=measurement.device).check()
     for at_once in measurement.at_once:
         found = measured(measurement, at_once)
         print(json.dumps({**asdict(found), "rate": round(found.rate, 2)}), flush=True)
@@ -110,4 +120,4 @@ def _is_verified(plan: object) -> bool:
 
 
 if __name__ == "__main__":
-    main(tyro.cli(Measurement))
+    sys.exit(run_alone("python -m benchmarks.throughput", main))

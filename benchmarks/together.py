@@ -8,13 +8,17 @@ Problems are random pairs as in suite `pairs`.
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
+from typing import Annotated
 
 import numpy as np
-import tyro
+from tyro.conf import arg
 
 from benchmarks.throughput import random_pairs
+from chronoforest.cli import run_alone
+from chronoforest.errors import require_at_least
 from chronoforest.peers.choice import PlannerChoice
 from chronoforest.planning.planner import Planner
 from chronoforest.planning.result import PlanResult
@@ -32,6 +36,9 @@ class Measurement:
     count: int = 100
     seed: int = 3
 
+    def __post_init__(self) -> None:
+        require_at_least(self, 1, "count")
+
 
 @dataclass(frozen=True)
 class Agreement:
@@ -48,7 +55,7 @@ class Agreement:
     largest_length: float
 
 
-def main(measurement: Measurement) -> None:
+def main(measurement: Annotated[Measurement, arg(name="")]) -> None:
     """Print how alike the plans are."""
     planner = PlannerChoice(measurement.preset, device=measurement.device).load()
     problems = random_pairs(measurement.preset, measurement.seed, range(measurement.count))
@@ -102,4 +109,4 @@ def _evidence(plan: PlanResult) -> list[str]:
 
 
 if __name__ == "__main__":
-    main(tyro.cli(Measurement))
+    sys.exit(run_alone("python -m benchmarks.together", main))

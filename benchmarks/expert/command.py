@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from chronoforest.cli.planning import open_folder
 from chronoforest.cli.progress import shown
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def expert(
     num_workers = max(1, cpu_count() - 1) if workers is None else workers
     with _expert_bar("expert") as on_report:
         run = ExpertRun(out, pick_device(device), num_workers, resume, f"{command} --seed {seed}", on_report)
+        open_folder(out, "python -m benchmarks")
         chosen, figures = train_expert(params, run)
     for k, figure in enumerate(figures):
         calm = f"{figure.speed:.2f} units/s, {figure.falls_per_1000:.2f} falls/1000"

@@ -17,6 +17,7 @@ from scipy.spatial import cKDTree
 
 from benchmarks.worlds.lanes import directions, evenly
 from chronoforest.errors import BadDataset
+from chronoforest.files import drafted
 from chronoforest.types import FloatArray, IntArray
 
 HELD_OUT = 5
@@ -100,7 +101,7 @@ def write_trips(folder: Path, out: Path) -> tuple[Path, Path]:
     header, *rows = _table(folder / "trips.csv.gz")
     paths = out / "city.csv", out / "city-val.csv"
     for path, is_held in zip(paths, (False, True), strict=True):
-        with path.open("w", newline="") as file:
+        with drafted(path) as draft, draft.open("w", newline="") as file:
             csv.writer(file).writerows(
                 [header, *(row for row in rows if is_held_out(int(row[0])) == is_held)]
             )
@@ -136,6 +137,6 @@ def sectors(moves: FloatArray, count: int) -> IntArray:
 def _table(path: Path) -> list[list[str]]:
     """The rows of a compressed CSV file, the first of which names the columns."""
     if not path.is_file():
-        raise BadDataset(f"{path}: no such file; --data FOLDER must hold the city's trips and streets")
+        raise BadDataset(f"{path}: no such file; this folder must hold the city's trips and streets")
     with gzip.open(path, "rt", newline="") as file:
         return list(csv.reader(file))

@@ -55,7 +55,7 @@ def reading(path: str | Path, what: str, refusal: type[ChronoForestError]) -> It
     """Whatever reading a file raises within the block becomes one sentence that names the file."""
     try:
         yield
-    except FileNotFoundError as error:
+    except (FileNotFoundError, NotADirectoryError) as error:
         raise refusal(f"{path}: no such file") from error
     except DAMAGE as error:
         words = f"it lacks {error}" if isinstance(error, KeyError) else str(error) or type(error).__name__

@@ -3,11 +3,14 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks import registry
+from benchmarks import flips, registry, throughput, together
 from benchmarks.__main__ import main
+from benchmarks.worlds import strait
 from chronoforest import cli
 from chronoforest.bench.run import run_cases
 from chronoforest.bench.suite import Request
+from chronoforest.cli import run_alone
+from chronoforest.data.episodes import write_arrays
 
 
 def test_a_dry_run_lists_trials_and_time_and_writes_nothing(tmp_path, capsys):
@@ -107,6 +110,53 @@ def refuse(case):
 )
 def test_bad_requests_are_one_line(options, message, capsys, tmp_path):
     assert main(["run", *options, "--out", str(tmp_path)]) == 2
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["run", "--only", "calibration", "--out"],
+        ["record", "--world", "strait", "--out"],
+        ["expert", "--device", "cpu", "--out"],
+        ["report"],
+    ],
+)
+def test_a_file_in_the_place_of_a_folder_is_refused_before_any_work(command, capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr(strait, "write", lambda path, *_, **__: write_arrays(path, {}))
+    taken = tmp_path / "taken"
+    taken.write_text("mine")
+    assert main([*command, str(taken)]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert str(taken) in line
+    assert taken.read_text() == "mine"
+
+
+@pytest.mark.parametrize("module", [flips, throughput, together])
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--preset", "nowhere"], "unknown preset 'nowhere'"),
+        (["--seed", "few"], "--seed"),
+        (["nonsense"], "nonsense"),
+    ],
+)
+def test_measurements_explain_what_is_wrong(module, options, message, capsys):
+    assert run_alone(f"python -m {module.__name__}", module.main, options) == 2
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("module", "option", "message"),
+    [
+        (throughput, "--count", "count must be at least 1, got 0"),
+        (throughput, "--at-once", "at_once must be numbers from 1 on, got (0,)"),
+        (together, "--count", "count must be at least 1, got 0"),
+        (flips, "--num-draws", "num_draws must be at least 1, got 0"),
+    ],
+)
+def test_measurements_of_nothing_are_refused(module, option, message, capsys):
+    assert run_alone(f"python -m {module.__name__}", module.main, [option, "0"]) == 2
     assert message in capsys.readouterr().err
 
 

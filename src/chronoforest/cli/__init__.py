@@ -78,12 +78,24 @@ def main(argv: Sequence[str] | None = None) -> int:
 def run_verbs(
     program: str, verbs: Mapping[str, Verb], argv: Sequence[str] | None = None, first: Sequence[str] = ()
 ) -> int:
-    """Run one command of a program, or list those that people need `first`; returns 0, 2 after an error that
-    was explained, or 130 when it was stopped by ctrl-C or SIGTERM."""
+    """Run one command of a program, or list those that people need `first`; returns the exit code."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if not arguments:
+        return _explained(lambda: _welcome(program, verbs, first))
+    return _explained(lambda: _dispatch(program, verbs, arguments))
+
+
+def run_alone(program: str, function: Callable[..., Any], argv: Sequence[str] | None = None) -> int:
+    """Run a program that is one command; returns the exit code."""
+    return _explained(lambda: _call(program, function, argv))
+
+
+def _explained(act: Callable[[], int]) -> int:
+    """The exit code of what is done: its own, 2 after an error that was explained, or 130 when it was stopped
+    by ctrl-C or SIGTERM."""
     try:
         with handled(interrupt, signal.SIGTERM), _plain_warnings():
-            arguments = list(sys.argv[1:] if argv is None else argv)
-            return _dispatch(program, verbs, arguments) if arguments else _welcome(program, verbs, first)
+            return act()
     except ChronoForestError as error:
         print(f"chronoforest: {error}", file=sys.stderr)
         return FAILED
@@ -118,14 +130,14 @@ def _dispatch(program: str, verbs: Mapping[str, Verb], arguments: list[str]) -> 
     for num_words in (2, 1):
         name = " ".join(arguments[:num_words])
         if name in verbs:
-            return _call(f"{program} {name}", verbs[name], arguments[num_words:])
+            return _call(f"{program} {name}", verbs[name].load(), arguments[num_words:])
     return _help(program, verbs, arguments)
 
 
-def _call(name: str, verb: Verb, arguments: list[str]) -> int:
+def _call(name: str, function: Callable[..., Any], arguments: Sequence[str] | None) -> int:
     import tyro
 
-    return int(tyro.cli(verb.load(), prog=name, args=arguments) or 0)
+    return int(tyro.cli(function, prog=name, args=arguments) or 0)
 
 
 def _welcome(program: str, verbs: Mapping[str, Verb], first: Sequence[str]) -> int:
