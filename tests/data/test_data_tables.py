@@ -121,7 +121,7 @@ def test_a_minari_dataset_is_read_with_its_nested_names(tmp_path, monkeypatch):
 def test_a_malformed_csv_is_one_sentence(text, sentence, tmp_path):
     with pytest.raises(BadDataset, match=sentence) as error:
         read_table(write_csv(tmp_path / "a.csv", text))
-    assert str(tmp_path / "a.csv") in str(error.value)
+    assert str(error.value).count(str(tmp_path / "a.csv")) == 1
 
 
 def test_odd_cells_and_columns_are_named(tmp_path):

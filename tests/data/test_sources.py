@@ -65,7 +65,7 @@ def test_a_folder_without_tracks_and_an_archive_that_is_none_are_refused(folder)
     with pytest.raises(BadDataset, match=r"a\.zip is damaged or not a zip archive"):
         import_files([folder / "a.zip"], Columns(), ImportParams())
     (folder / "a.tar").write_bytes(b"no archive")
-    with pytest.raises(BadDataset, match=r"a\.tar is damaged or not a tar archive"):
+    with pytest.raises(BadDataset, match=r"a\.tar is damaged .*: nothing in it can be unpacked$"):
         import_files([folder / "a.tar"], Columns(), ImportParams())
     for path in (folder / "000").iterdir():
         path.write_text("1,2\n")

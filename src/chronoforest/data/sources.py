@@ -87,7 +87,7 @@ def _unzipped(archive: Path, folder: Path) -> Path:
 
 def _untarred(archive: Path, folder: Path) -> Path:
     """A folder with all files of a tar archive that can be read; links and places outside are left out."""
-    with reading(archive, "a tar archive", BadDataset), tarfile.open(archive) as file:
+    with reading(archive, "a tar archive", BadDataset), _opened_tar(archive) as file:
         members = [member for member in file.getmembers() if _is_wanted(member)]
         _refuse_too_large(sum(member.size for member in members))
         for member in members:
@@ -96,6 +96,15 @@ def _untarred(archive: Path, folder: Path) -> Path:
             with target.open("wb") as out:
                 shutil.copyfileobj(content, out)  # type: ignore[arg-type]  # plain files have a content
     return folder
+
+
+def _opened_tar(archive: Path) -> tarfile.TarFile:
+    """A tar archive, however it is packed; why not is a list of every way that was tried, which says nothing
+    to people."""
+    try:
+        return tarfile.open(archive)
+    except tarfile.ReadError as error:
+        raise BadDataset("nothing in it can be unpacked") from error
 
 
 def _is_wanted(member: tarfile.TarInfo) -> bool:

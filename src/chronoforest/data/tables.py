@@ -183,9 +183,10 @@ def _text_table(path: Path, header: Sequence[str] = ()) -> Table:
     """A table in text, a row for every place."""
     text = read_text(path, header)
     try:
-        return Table(str(path), polylines.with_places(text.columns), text.guessed)
+        columns = polylines.with_places(text.columns)
     except BadDataset as error:
         raise BadDataset(f"{path}: {error}") from error
+    return Table(str(path), columns, text.guessed)
 
 
 def _read_parquet(path: Path) -> dict[str, Column]:
