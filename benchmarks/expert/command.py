@@ -11,7 +11,7 @@ from chronoforest.cli.planning import open_folder
 from chronoforest.cli.progress import shown
 
 if TYPE_CHECKING:
-    from benchmarks.expert.locomotion import Report
+    from benchmarks.expert.reports import Report
 
 
 def expert(
@@ -40,7 +40,8 @@ def expert(
     """
     from joblib import cpu_count
 
-    from benchmarks.expert.locomotion import ExpertParams, ExpertRun, train_expert
+    from benchmarks.expert.locomotion import ExpertRun, train_expert
+    from benchmarks.expert.params import ExpertParams
     from chronoforest.collect.expert import EXPERT_FILE
     from chronoforest.models.train import pick_device
 

@@ -6,11 +6,10 @@ seed has one update per step of its own.
 
 from __future__ import annotations
 
-import math
 import os
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,91 +18,19 @@ import torch
 from torch import nn
 
 from benchmarks.expert.floor import Floor, Outcome
-from benchmarks.expert.sac import Explorer, Replay, Sac, SacParams, member
+from benchmarks.expert.params import ExpertParams
+from benchmarks.expert.reports import Recent, Report
+from benchmarks.expert.sac import Explorer, Replay, Sac, member
 from benchmarks.expert.steadiness import SeedFigures, card_text, evaluate, steadiest
 from chronoforest.collect.expert import ACTION_DIM, CARD, EXPERT_FILE, KIND, NOISE, Float32Array
-from chronoforest.envs.bodies import STEPS_PER_SECOND
-from chronoforest.errors import BadCheckpoint, InvalidParameter, require_at_least
+from chronoforest.errors import BadCheckpoint, InvalidParameter
 from chronoforest.files import cannot_write, locked, write_text
 from chronoforest.models import checkpoint
 from chronoforest.models.runs import device_name
-from chronoforest.models.train import LoopParams, Training, compiled
+from chronoforest.models.train import Training, compiled
 from chronoforest.processes import held_signals
 
 TRAINING_FILE, REPLAY_FILE = "training.safetensors", "replay.f32"
-
-
-@dataclass(frozen=True)
-class ExpertParams:
-    """A training of the expert.
-
-    num_seeds: experts trained side by side; num_steps: steps of each, and about as many updates;
-    ants_per_seed: ants that each walks at once; batch: transitions of an update; learning_rate: Adam's;
-    target_rate: of the critics' targets; most_random_steps: random steps before the first update, at most a
-    tenth of all; eval_ants: ants of a measurement; eval_steps: its steps; save_seconds: between two saves;
-    report_seconds: between two reports.
-    """
-
-    num_seeds: int = 4
-    num_steps: int = 400_000
-    ants_per_seed: int = 4
-    batch: int = 256
-    learning_rate: float = 1e-4
-    target_rate: float = 0.005
-    seed: int = 0
-    most_random_steps: int = 5000
-    eval_ants: int = 64
-    eval_steps: int = 500
-    save_seconds: float = 60.0
-    report_seconds: float = 10.0
-    sac: SacParams = field(default_factory=SacParams)
-
-    def __post_init__(self) -> None:
-        counts = ("num_seeds", "num_steps", "ants_per_seed", "batch", "eval_ants", "eval_steps")
-        require_at_least(self, 1, *counts)
-        require_at_least(self, 0, "seed")
-        if self.num_ticks <= self.num_random_ticks:
-            raise InvalidParameter(
-                f"{self.num_steps} steps with {self.ants_per_seed} ants per seed leave nothing to learn from"
-            )
-
-    @property
-    def num_ants(self) -> int:
-        """Ants of all seeds."""
-        return self.num_seeds * self.ants_per_seed
-
-    @property
-    def num_ticks(self) -> int:
-        """Steps that each ant takes."""
-        return math.ceil(self.num_steps / self.ants_per_seed)
-
-    @property
-    def num_random_ticks(self) -> int:
-        """Ticks of random actions before the first update."""
-        return math.ceil(min(self.most_random_steps, self.num_steps // 10) / self.ants_per_seed)
-
-    @property
-    def training(self) -> LoopParams:
-        """The updates."""
-        return LoopParams(
-            num_steps=(self.num_ticks - self.num_random_ticks) * self.ants_per_seed,
-            batch=self.batch,
-            learning_rate=self.learning_rate,
-            final_share=1.0,
-            average_rate=self.target_rate,
-            seed=self.seed,
-        )
-
-
-@dataclass(frozen=True)
-class Report:
-    """Exploration since the last report, for each seed; speeds in units/s along the direction."""
-
-    step: int
-    num_steps: int
-    rate: float
-    speeds: tuple[float, ...]
-    falls_per_1000: tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -172,7 +99,7 @@ class Learner:
         if self.tick >= self.params.num_ticks:
             return
         entropy = (self.params.seed, self.tick)
-        recent = _Recent(self.params, self.tick)
+        recent = Recent(self.params, self.tick)
         saved_at = time.monotonic()
         floor = Floor(self.params.num_ants, entropy, self.where.num_workers)
         with held_signals() as let_through, floor:
@@ -241,45 +168,13 @@ class Learner:
         self.tick += 1
         return outcome
 
-    def _report(self, recent: _Recent) -> None:
+    def _report(self, recent: Recent) -> None:
         if not recent.is_due and self.tick < self.params.num_ticks:
             return
         report = recent.report(self.tick)
         self._recent = np.array(report.speeds)
         if self.where.on_report is not None:
             self.where.on_report(report)
-
-
-class _Recent:
-    """Rewards and falls of each seed since the last report."""
-
-    def __init__(self, params: ExpertParams, tick: int) -> None:
-        self.params = params
-        self._restart(tick)
-
-    @property
-    def is_due(self) -> bool:
-        return time.monotonic() - self._since > self.params.report_seconds
-
-    def add(self, outcome: Outcome) -> None:
-        shape = (self.params.num_seeds, -1)
-        self._rewards += outcome.rewards.reshape(shape).mean(axis=1)
-        self._falls += outcome.has_fallen.reshape(shape).mean(axis=1)
-
-    def report(self, tick: int) -> Report:
-        """What was seen; starts anew."""
-        num_ticks = max(tick - self._tick, 1)
-        ants = self.params.ants_per_seed
-        speeds = STEPS_PER_SECOND * self._rewards / num_ticks
-        falls = 1000.0 * self._falls / num_ticks
-        rate = num_ticks * ants / max(time.monotonic() - self._since, 1e-9)
-        self._restart(tick)
-        total = self.params.num_ticks * ants
-        return Report(tick * ants, total, rate, tuple(speeds.tolist()), tuple(falls.tolist()))
-
-    def _restart(self, tick: int) -> None:
-        self._since, self._tick = time.monotonic(), tick
-        self._rewards, self._falls = np.zeros((2, self.params.num_seeds))
 
 
 def _append(path: Path, rows: torch.Tensor, first: int, last: int) -> None:

@@ -2,7 +2,7 @@ import pytest
 
 from benchmarks.__main__ import main
 from benchmarks.expert import locomotion
-from benchmarks.expert.locomotion import Report
+from benchmarks.expert.reports import Report
 from benchmarks.expert.steadiness import SeedFigures
 
 

@@ -8,7 +8,8 @@ import torch
 from safetensors.torch import load_file
 from tiny_ant import SAC
 
-from benchmarks.expert.locomotion import ExpertParams, ExpertRun, Learner, train_expert
+from benchmarks.expert.locomotion import ExpertRun, Learner, train_expert
+from benchmarks.expert.params import ExpertParams
 from benchmarks.expert.steadiness import SeedFigures, steadiest
 from chronoforest.collect.expert import load_expert
 from chronoforest.errors import BadCheckpoint, InvalidParameter
