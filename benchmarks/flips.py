@@ -57,8 +57,7 @@ def main(search: Annotated[Search, arg(name="")]) -> None:
 
 def roomy(planner: Planner) -> FloatArray:
     """[n, 2] supported places with at least the median room, on a tenth of a unit."""
-    support = planner.models.support
-    places = support.origin + support.cell * np.argwhere(support.mask)
+    places = planner.models.support.places
     room = planner.models.density.margin(places)
     kept: FloatArray = places[room >= np.median(room)].round(1)
     return kept

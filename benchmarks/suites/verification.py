@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmarks.suites import city, strait
-from benchmarks.worlds.lanes import distance_along
 from benchmarks.worlds.strait import STRAIT
 from chronoforest.bench.case import Case
 from chronoforest.bench.references import geodesic_matrix
@@ -25,7 +24,7 @@ from chronoforest.peers.choice import PlannerChoice
 from chronoforest.planning.preparation import prepare
 from chronoforest.planning.variants import VARIANTS
 from chronoforest.roadmap.verify import Checker
-from chronoforest.types import FloatArray, path_length
+from chronoforest.types import FloatArray, lengths_along, path_length
 
 if TYPE_CHECKING:
     from chronoforest.presets.loading import PresetPlanner
@@ -148,7 +147,7 @@ class Hops:
         for _ in range(NUM_TRIES):
             track = self.tracks[self.rng.integers(len(self.tracks))]
             first = int(self.rng.integers(0, len(track) - 2))
-            along = distance_along(track[first:])
+            along = lengths_along(track[first:])
             last = int(np.searchsorted(along, self.longest * self.rng.uniform(SHORTEST, 1.0)))
             piece = track[first : first + last + 1]
             if 2 <= last < len(along) and (is_wanted is None or is_wanted(piece)):

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import dijkstra
 
-from chronoforest.types import FloatArray, path_length
+from chronoforest.types import FloatArray, lengths_along, path_length
 
 Link = tuple[str, str]
 Turn = tuple[str, str, str]
@@ -158,18 +158,13 @@ def drive(world: LaneWorld, length: float, rng: np.random.Generator) -> FloatArr
     while path_length(world.points(names)) - skipped < length and world.onward[names[-2], names[-1]]:
         names.append(str(rng.choice(world.onward[names[-2], names[-1]])))
     way = world.middle(names)
-    along = distance_along(way)
+    along = lengths_along(way)
     return way[(along >= skipped) & (along <= skipped + length)]
-
-
-def distance_along(way: FloatArray) -> FloatArray:
-    """[n] units from the start of a polyline [n, 2] to each of its points."""
-    return np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(way, axis=0), axis=1))])
 
 
 def at_distances(way: FloatArray, ticks: FloatArray) -> FloatArray:
     """[m, 2] the points at so many units [m] along a polyline [n, 2]."""
-    along = distance_along(way)
+    along = lengths_along(way)
     return np.stack([np.interp(ticks, along, column) for column in way.T], axis=1)
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.worlds.lanes import LaneWorld, at_distances, directions, distance_along, drive
+from benchmarks.worlds.lanes import LaneWorld, at_distances, directions, drive
 from chronoforest.data.episodes import Episodes
 from chronoforest.data.imports import save_episodes
-from chronoforest.types import FloatArray
+from chronoforest.types import FloatArray, lengths_along
 
 STRAIT = LaneWorld(
     places={
@@ -64,7 +64,7 @@ def record(traffic: Traffic, seed: int) -> FloatArray:
     while len(found) < traffic.num_recordings:
         way = drive(STRAIT, 1.2 * traffic.speed * traffic.num_rows, rng)
         step = traffic.speed * rng.normal(1.0, 0.05)
-        if distance_along(way)[-1] >= step * (traffic.num_rows - 1):
+        if lengths_along(way)[-1] >= step * (traffic.num_rows - 1):
             found.append(_recorded(way, step, traffic, rng))
     return np.stack(found)
 

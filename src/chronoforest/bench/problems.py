@@ -40,8 +40,7 @@ def supported_problem(case: Case, models: PlanningModels, room: float) -> Proble
     """Anchors at random places of the support, at least `room` units inside it: worlds without a map have no
     cells to draw from."""
     rng = np.random.default_rng([case.seed, case.task, case.episode])
-    support = models.support
-    places = support.origin + support.cell * np.argwhere(support.mask)
+    places = models.support.places
     places = places[models.density.margin(places) >= room]
     chosen = rng.choice(places, 2 * case.num_agents + case.num_waypoints, replace=False)
     starts, goals, waypoints = np.split(chosen, [case.num_agents, 2 * case.num_agents])

@@ -174,12 +174,11 @@ class LegByLeg(PlanSearch):
 
     def result(self, preset: str, variant: str) -> PlanResult:
         """The routes as far as their legs were found; a peer certifies nothing about its order."""
-        names = self.problem.names
         unmet = [leg for leg, search in self.searches.items() if search.found is None]
         return PlanResult(
             problem=self.problem,
             routes=tuple(make_plan(order, self.problem, self._leg, self._way) for order in self.route.orders),
-            unmet=tuple((names[leg.source], names[leg.target]) for leg in unmet),
+            unmet=tuple(leg.named(self.problem) for leg in unmet),
             rounds=tuple(self.rounds),
             num_expanded=self.num_expanded,
             seconds=self.seconds,
@@ -204,7 +203,7 @@ class LegByLeg(PlanSearch):
 
     def _leg(self, leg: Pair) -> Leg:
         search, models = self.searches[leg], self.inputs.models
-        names = self.problem.names[leg.source], self.problem.names[leg.target]
+        names = leg.named(self.problem)
         is_met = search.found is not None
         cost = float(self.cost[leg.source, leg.target])
         if search.found is not None:

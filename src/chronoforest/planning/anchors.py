@@ -106,7 +106,7 @@ def unrecorded(problem: Problem, support: Support, frame: Frame) -> tuple[str, .
 
 def _nearest_supported(place: FloatArray, support: Support) -> tuple[FloatArray, float]:
     """The supported place that is nearest to one in the plane [d], and how far it is."""
-    cells = support.origin + support.cell * np.argwhere(support.mask)
+    cells = support.places
     apart = np.linalg.norm(cells - place, axis=1)
     nearest = int(np.argmin(apart))
     return cells[nearest], float(apart[nearest])

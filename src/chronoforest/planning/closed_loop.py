@@ -183,14 +183,14 @@ class ClosedLoop(PlanSearch):
 
     def result(self, preset: str, variant: str) -> PlanResult:
         """Assemble the routes from the accepted bridges."""
-        met, names = self._met(), self.problem.names
+        met = self._met()
         return PlanResult(
             problem=self.problem,
             routes=tuple(
                 make_plan(order, self.problem, partial(self._leg, met=met), partial(self._way, met=met))
                 for order in self.route.orders
             ),
-            unmet=tuple((names[leg.source], names[leg.target]) for leg in unmet(self.route, self.accepted)),
+            unmet=tuple(leg.named(self.problem) for leg in unmet(self.route, self.accepted)),
             rounds=tuple(self.rounds),
             num_expanded=self.num_expanded,
             seconds=self.seconds,

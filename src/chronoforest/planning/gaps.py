@@ -170,7 +170,7 @@ class Gaps:
 
     def _named(self, gap: OpenGap, trees: Sequence[TreePicture]) -> tuple[TreePicture, ...]:
         """Trees under the names of the anchors that they are grown for."""
-        names = {"S1": self.problem.names[gap.leg.source], "G1": self.problem.names[gap.leg.target]}
+        names = dict(zip(("S1", "G1"), gap.leg.named(self.problem), strict=True))
         return tuple(TreePicture(names[tree.anchor], tree.segments) for tree in trees)
 
     def _places(self, roads: Roads, gap: OpenGap) -> FloatArray:

@@ -89,7 +89,7 @@ class ProposedRoute:
     @property
     def unmet(self) -> tuple[tuple[str, str], ...]:
         """The names of the ends of the others."""
-        return tuple(self._names(leg) for leg in self.route.legs if leg not in self.found)
+        return tuple(leg.named(self.problem) for leg in self.route.legs if leg not in self.found)
 
     @property
     def proposed(self) -> frozenset[Pair]:
@@ -116,7 +116,7 @@ class ProposedRoute:
 
     def leg(self, leg: Pair) -> Leg:
         """A leg with what speaks for it."""
-        names = self._names(leg)
+        names = leg.named(self.problem)
         if leg not in self.found:
             return Leg(*names, False, np.inf, np.inf, np.inf, names, "proposed")
         way = self.found[leg]
@@ -127,11 +127,10 @@ class ProposedRoute:
         """The realised segments of every leg, each with as many points as the longest."""
         realised = ((leg, self.found[leg].segments) for leg in self.met)
         return tuple(
-            TreePicture(self._names(leg)[0], padded(segments)) for leg, segments in realised if segments
+            TreePicture(self.problem.names[leg.source], padded(segments))
+            for leg, segments in realised
+            if segments
         )
-
-    def _names(self, leg: Pair) -> tuple[str, str]:
-        return self.problem.names[leg.source], self.problem.names[leg.target]
 
     def _bridge(self, leg: Pair) -> Bridge:
         if leg in self.found:

@@ -80,9 +80,9 @@ def with_way(
     length = np.linalg.norm(np.diff(path, axis=0), axis=1)
     more = Hops(nodes[:-1], nodes[1:], steps * length / length.sum(), np.zeros(len(length), dtype=np.bool_))
     if is_reversible:
-        more = _joined_hops(more, replace(more, source=more.target, target=more.source))
+        more = more.with_more(replace(more, source=more.target, target=more.source))
     old = replace(joined.hops, source=moved(joined.hops.source), target=moved(joined.hops.target))
-    hops = _joined_hops(old, more)
+    hops = old.with_more(more)
     over = None if joined.turns is None else turns(places.position, hops, joined.num_anchors)
     return Joined(places, hops, joined.num_anchors, over)
 
@@ -126,12 +126,3 @@ def _places(joined: Joined, nodes: IntArray, anchor: int) -> IntArray:
     places = nodes if joined.turns is None else joined.turns.places(nodes)
     own: BoolArray = (places < joined.first) | (places == joined.first + anchor)
     return np.unique(places[own])
-
-
-def _joined_hops(one: Hops, other: Hops) -> Hops:
-    return Hops(
-        np.concatenate([one.source, other.source]),
-        np.concatenate([one.target, other.target]),
-        np.concatenate([one.steps, other.steps]),
-        np.concatenate([one.is_driven, other.is_driven]),
-    )

@@ -42,7 +42,7 @@ class Chains:
 
     def __init__(self, hops: Hops, count: int) -> None:
         self.count = count
-        self._graph = csr_matrix((hops.steps, (hops.source, hops.target)), shape=(count, count))
+        self._graph = hops.graph(count)
         self._steps = np.empty((count, count), dtype=np.float32)
         self._is_known = np.zeros(count, dtype=np.bool_)
 

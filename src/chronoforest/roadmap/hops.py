@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
 from scipy.spatial import cKDTree
 
 from chronoforest.roadmap.lines import goes_with_traffic, keeps_room, was_passed
@@ -64,6 +65,20 @@ class Hops:
     def some(self, keep: BoolArray) -> Hops:
         """Those that are kept [e]."""
         return Hops(self.source[keep], self.target[keep], self.steps[keep], self.is_driven[keep])
+
+    def with_more(self, *others: Hops) -> Hops:
+        """These hops and then the others."""
+        parts = (self, *others)
+        return Hops(
+            np.concatenate([part.source for part in parts]),
+            np.concatenate([part.target for part in parts]),
+            np.concatenate([part.steps for part in parts]),
+            np.concatenate([part.is_driven for part in parts]),
+        )
+
+    def graph(self, count: int) -> csr_matrix:
+        """[count, count] steps from place to place."""
+        return csr_matrix((self.steps, (self.source, self.target)), shape=(count, count))
 
 
 @dataclass(frozen=True, eq=False)

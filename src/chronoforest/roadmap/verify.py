@@ -11,7 +11,16 @@ from chronoforest.errors import InvalidParameter, require_at_least
 from chronoforest.roadmap.arrivals import arrivals, is_sound_until
 from chronoforest.roadmap.doubts import doubtful, kept_to
 from chronoforest.roadmap.hops import Ground
-from chronoforest.types import BoolArray, FloatArray, IntArray, Query, Sampler, SharedNoise, path_length
+from chronoforest.types import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Query,
+    Sampler,
+    SharedNoise,
+    lengths_along,
+    path_length,
+)
 
 NUM_STEPS = 8
 """Denoising steps: a verdict needs a segment that arrives, not a beautiful one."""
@@ -164,7 +173,7 @@ def usual_reach(sampler: Sampler, places: FloatArray, rng: np.random.Generator) 
 
 def cut(path: FloatArray, longest: float) -> list[FloatArray]:
     """A path [t, d] in pieces of equal length, at most `longest` units each; neighbours share an end."""
-    along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(path, axis=0), axis=1))])
+    along = lengths_along(path)
     ticks = np.linspace(0.0, along[-1], max(1, int(np.ceil(along[-1] / longest))) + 1)
     corners = np.stack([np.interp(ticks, along, path[:, k]) for k in range(path.shape[1])], axis=1)
     corners[[0, -1]] = path[[0, -1]]

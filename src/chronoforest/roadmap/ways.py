@@ -100,7 +100,7 @@ class Joined:
         if self.turns is not None:
             return self.turns.graph(self.hops.steps), self.turns.leaving(), self.turns.reached()
         anchors = np.arange(self.first, len(self.places))
-        return _graph(self.hops, len(self.places)), anchors, anchors
+        return self.hops.graph(len(self.places)), anchors, anchors
 
     def chain(self, source: int, target: int, before: IntArray) -> IntArray:
         """Places from one anchor to another; before: [n] the node before each on ways from the first."""
@@ -247,15 +247,13 @@ class Joiner:
 
     def _own(self, new: Places, out: Hops, into: Hops, first: int, end: int) -> Joined:
         """The roadmap with the anchors first … end − 1 of all, and their hops."""
-        count, hops = len(self.roadmap.places), self.roadmap.hops
+        count = len(self.roadmap.places)
         out = out.some((out.source >= first) & (out.source < end))
         into = into.some((into.target >= first) & (into.target < end))
         target = np.where(out.target < count, out.target, out.target - first)
-        joined = Hops(
-            np.concatenate([hops.source, out.source - first + count, into.source]),
-            np.concatenate([hops.target, target, into.target - first + count]),
-            np.concatenate([hops.steps, out.steps, into.steps]),
-            np.concatenate([hops.is_driven, out.is_driven, into.is_driven]),
+        joined = self.roadmap.hops.with_more(
+            replace(out, source=out.source - first + count, target=target),
+            replace(into, target=into.target - first + count),
         )
         everywhere = self.roadmap.places.with_more(Places(new.position[first:end], new.spacing[first:end]))
         over = turns(everywhere.position, joined, end - first) if self.roadmap.has_lanes else None
@@ -272,10 +270,6 @@ def _spacing_at(points: FloatArray, places: Places) -> FloatArray:
         return np.zeros(len(points))
     gap, nearest = cKDTree(places.position).query(points)
     return np.asarray(np.maximum(places.spacing[nearest], gap))
-
-
-def _graph(hops: Hops, count: int) -> csr_matrix:
-    return csr_matrix((hops.steps, (hops.source, hops.target)), shape=(count, count))
 
 
 def _densely(path: FloatArray, spacing: float) -> FloatArray:

@@ -97,11 +97,7 @@ def root_leaves(forest: Forest, legs: Iterable[Pair]) -> list[Leaf]:
         source, target = forest.sides(leg)
         for tree, partner in ((source, target), (target, source)):
             targets.setdefault(id(tree), (tree, []))[1].append(partner.state[0])
-    return [
-        Leaf(tree, 0, np.stack(places))
-        for tree, places in targets.values()
-        if tree.num_nodes == 1 and len(tree.representatives) == 0
-    ]
+    return [Leaf(tree, 0, np.stack(places)) for tree, places in targets.values() if tree.is_bare]
 
 
 def expand(
@@ -166,8 +162,7 @@ def _unplanted(moves: list[_Move], waiting: list[Leaf]) -> list[Leaf]:
     known = {id(leaf.tree) for leaf in waiting}
     fresh: dict[int, Leaf] = {}
     for move in moves:
-        is_bare = move.tree.num_nodes == 1 and len(move.tree.representatives) == 0
-        if is_bare and id(move.tree) not in known:
+        if move.tree.is_bare and id(move.tree) not in known:
             fresh.setdefault(id(move.tree), Leaf(move.tree, 0, move.partner.state[:1]))
     return list(fresh.values())
 

@@ -103,6 +103,11 @@ class Tree:
             return self.distance.pairwise(far, near).T
         return self.distance.pairwise(near, far)
 
+    @property
+    def is_bare(self) -> bool:
+        """Whether nobody has looked ahead from its root yet."""
+        return self.num_nodes == 1 and len(self.representatives) == 0
+
     def open_leaves(self) -> IntArray:
         """Nodes that hold representatives."""
         return np.unique(self.representatives.node)

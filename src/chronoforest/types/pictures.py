@@ -28,6 +28,11 @@ class Support:
         high = low + self.cell * np.array(self.mask.shape)
         return float(low[0]), float(high[0]), float(low[1]), float(high[1])
 
+    @property
+    def places(self) -> FloatArray:
+        """[n, d] the middles of the supported cells."""
+        return np.asarray(self.origin + self.cell * np.argwhere(self.mask))
+
     def holds(self, place: FloatArray) -> bool:
         """Whether a place [d] lies in a supported cell."""
         row = np.rint((place - self.origin) / self.cell).astype(np.int64)

@@ -129,6 +129,10 @@ class Pair:
         """The leg back."""
         return Pair(self.target, self.source)
 
+    def named(self, problem: Problem) -> tuple[str, str]:
+        """The names of its ends."""
+        return problem.names[self.source], problem.names[self.target]
+
 
 @dataclass(frozen=True)
 class JointRoute:

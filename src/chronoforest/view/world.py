@@ -92,8 +92,7 @@ def _far_apart(models: PlanningModels, count: int) -> FloatArray:
 
 def _roomy(models: PlanningModels) -> FloatArray:
     """[n, 2] supported places spread at random, of those with the most room around them."""
-    support = models.support
-    places = support.origin + support.cell * np.argwhere(support.mask)
+    places = models.support.places
     room = models.density.margin(places)
     places = places[room >= np.median(room)]
     rng = np.random.default_rng(0)
