@@ -1,4 +1,4 @@
-"""The planner: checks a problem, runs the closed loop on it, returns the result."""
+"""The planner: checks a problem, lets a search plan for it, returns the result."""
 
 from __future__ import annotations
 

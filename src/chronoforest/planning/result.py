@@ -101,7 +101,7 @@ class PlanResult:
 
     @property
     def num_rounds(self) -> int:
-        """Rounds of the closed loop."""
+        """Rounds of the search."""
         return len(self.rounds)
 
     @property

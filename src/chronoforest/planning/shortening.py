@@ -11,6 +11,7 @@ import numpy as np
 
 from chronoforest.errors import require_positive
 from chronoforest.planning.cheapest import cheapest_chains, cheapest_links, lengths
+from chronoforest.roadmap.lines import FAR
 from chronoforest.types import (
     BoolArray,
     Density,
@@ -35,10 +36,6 @@ _FORBIDDEN = 1e6
 
 _AT_ONCE = 16
 """Ways that are shortened together, so that memory stays small."""
-
-FAR = 1e6
-"""A short move of a body has no direction, a piece of a path has one however short it is: it is asked about
-so many times as long."""
 
 
 @dataclass(frozen=True)
