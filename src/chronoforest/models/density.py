@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from scipy.ndimage import distance_transform_edt, gaussian_filter, map_coordinates, maximum_filter
+from scipy.ndimage import distance_transform_edt, gaussian_filter, maximum_filter
 
 from chronoforest.errors import BadCheckpoint, BadDataset, require_positive, require_within
+from chronoforest.models.grid import between_cells
 from chronoforest.types import BoolArray, FloatArray, IntArray
 
 MOST_CELLS = 50_000_000
@@ -131,9 +132,8 @@ class GridDensity:
     def _lookup(self, table: FloatArray, points: FloatArray, outside: float) -> FloatArray:
         points = np.asarray(points, dtype=np.float64)
         # One coordinate after the other: pairs of them, as points lie in memory, take four times as long.
-        rows = [((points[..., k] - low) / self.cell).ravel() for k, low in enumerate(self.origin)]
-        values: FloatArray = map_coordinates(table, rows, order=1, mode="constant", cval=outside)
-        return values.reshape(points.shape[:-1])
+        x, y = (((points[..., k] - low) / self.cell).ravel() for k, low in enumerate(self.origin))
+        return between_cells(table, x, y, outside).reshape(points.shape[:-1])
 
 
 def fit_density(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import dijkstra
 
-from chronoforest.types import FloatArray, IntArray
+from chronoforest.types import BoolArray, FloatArray, IntArray
 
 
 def lengths(moves: FloatArray) -> FloatArray:
@@ -16,21 +17,42 @@ def lengths(moves: FloatArray) -> FloatArray:
     return np.sqrt(sum(moves[..., k] * moves[..., k] for k in range(moves.shape[-1])))
 
 
-def cheapest_links(
-    counts: Sequence[int], rows: IntArray, columns: IntArray, cost: FloatArray
-) -> list[list[int]]:
-    """Points of the cheapest way from the first to the last point of each path over links row → column; the
+@dataclass(frozen=True, eq=False)
+class Links:
+    """From points `rows` [c] to later ones `columns` [c] of the same path, in the order of the rows."""
+
+    rows: IntArray
+    columns: IntArray
+
+    @property
+    def is_hop(self) -> BoolArray:
+        """[c]: from a point to the next."""
+        return np.asarray(self.columns == self.rows + 1)
+
+
+def cheapest_links(counts: Sequence[int], links: Links, cost: FloatArray) -> list[IntArray]:
+    """Points of the cheapest way from the first to the last point of each path over links of cost [c]; the
     paths have so many points each, numbered one after another."""
     ends = np.cumsum(counts)
-    graph = csr_matrix((cost, (rows, columns)), shape=(ends[-1], ends[-1]))
+    begins = np.searchsorted(links.rows, np.arange(ends[-1] + 1))
+    graph = csr_matrix((cost, links.columns, begins), shape=(ends[-1], ends[-1]))
     _, before, _ = dijkstra(graph, indices=ends - counts, min_only=True, return_predecessors=True)
-    chains = []
-    for first, end in zip(ends - counts, ends, strict=True):
-        chain = [int(end) - 1]
-        while chain[-1] > first:
-            chain.append(int(before[chain[-1]]))
-        chains.append(chain[::-1])
-    return chains
+    return [_chain(before, first, end - 1) for first, end in zip(ends - counts, ends, strict=True)]
+
+
+def _chain(before: IntArray, first: int, last: int) -> IntArray:
+    """From the first to the last point by what comes before each."""
+    chain = [last]
+    while chain[-1] > first:
+        chain.append(before[chain[-1]])
+    return np.array(chain[::-1], dtype=np.int64)
+
+
+def links_of(chains: Sequence[IntArray]) -> Links:
+    """All links that chains of points run over."""
+    return Links(
+        np.concatenate([chain[:-1] for chain in chains]), np.concatenate([chain[1:] for chain in chains])
+    )
 
 
 def cheapest_chains(places: FloatArray, price: FloatArray, counts: Sequence[int]) -> list[FloatArray]:

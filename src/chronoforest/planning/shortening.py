@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
 
 from chronoforest.errors import require_positive
-from chronoforest.planning.cheapest import cheapest_chains, cheapest_links, lengths
+from chronoforest.planning.cheapest import Links, cheapest_chains, cheapest_links, lengths, links_of
+from chronoforest.planning.chords import are_onward, are_open, beside, chord_costs, chords_of
 from chronoforest.roadmap.lines import FAR
-from chronoforest.types import (
-    BoolArray,
-    Density,
-    Distance,
-    FloatArray,
-    IntArray,
-)
+from chronoforest.types import BoolArray, Density, Distance, FloatArray
 
 CROWDING = 4.0
 """How much more a unit costs at the edge of the support than with room to spare."""
@@ -28,9 +24,6 @@ NUM_PASSES = 3
 
 SLACK = 1.1
 """A cut may take this much longer, by the temporal distance, than the way it replaces."""
-
-LARGEST_TURN = 45.0
-"""Degrees between a cut and a one-way path where it leaves and joins it, so that it runs against no lane."""
 
 _FORBIDDEN = 1e6
 
@@ -156,26 +149,41 @@ def cut_corners(
 def _cut(
     paths: Sequence[FloatArray], density: Density, distance: Distance, params: AssemblyParams
 ) -> list[FloatArray]:
-    points = np.concatenate(paths)
-    rows, columns, least = _chords(paths, density.margin(points), params)
-    share = np.linspace(0.0, 1.0, max(3, int(params.longest_cut / (1.6 * params.spacing))))
-    is_hop = columns == rows + 1
-    keep = ~is_hop
+    points, counts = np.concatenate(paths), [len(path) for path in paths]
+    chords = chords_of(paths, density.margin(points), params.longest_cut, params.edge)
     if density.is_one_way:
         tangent = np.concatenate([np.gradient(path, axis=0) for path in paths])
-        keep[keep] = _is_onward(points, tangent, rows[keep], columns[keep])
-    # Most chords fail in the middle, and a few places are looked at sooner than anything else.
-    quarter = len(share) // 4
-    for some in (share[[2 * quarter]], share[quarter :: max(1, 2 * quarter)]):
-        places = points[rows[keep]], points[columns[keep]]
-        keep[keep] = _along_chords(*places, least[keep], density, some)[0]
-    keep[keep] = _is_no_detour(points, rows[keep], columns[keep], distance)
-    keep |= is_hop
-    rows, columns, least = rows[keep], columns[keep], least[keep]
-    is_open, room = _along_chords(points[rows], points[columns], least, density, share)
-    rows, columns, room = rows[is_open], columns[is_open], room[is_open]
-    price = lengths(points[rows] - points[columns]) * _price(room, params).mean(axis=1)
-    return [points[chain] for chain in cheapest_links([len(path) for path in paths], rows, columns, price)]
+        chords = chords.where(are_onward(points, tangent, chords))
+    shares = np.linspace(0.0, 1.0, max(3, int(params.longest_cut / (1.6 * params.spacing))))
+    # Most chords fail in the middle, and a few places are looked at sooner than all of them.
+    quarter = len(shares) // 4
+    for share in shares[[2 * quarter, quarter, 3 * quarter]]:
+        chords = chords.where(are_open(points, chords, density, share))
+    cost = chord_costs(points, chords, density, shares, partial(_price, params=params))
+    chords, cost = chords.where(np.isfinite(cost)), cost[np.isfinite(cost)]
+    is_detour = _Detours(points, distance)
+    chains = cheapest_links(counts, chords, cost)
+    # Hardly any chord is a detour: all are asked about only where the cheapest way takes one.
+    if is_detour(links_of(chains)).any():
+        keep = ~is_detour(chords)
+        chains = cheapest_links(counts, chords.where(keep), cost[keep])
+    return [points[chain] for chain in chains]
+
+
+class _Detours:
+    """Which links between points [n, d] of paths, hops left out, take longer than the way along the path."""
+
+    def __init__(self, points: FloatArray, distance: Distance) -> None:
+        self.distance = distance
+        self.codes = distance.encode(points)
+        hops = distance.between(self.codes[:-1], self.codes[1:])
+        self.clock = np.concatenate([[0.0], np.cumsum(hops)])
+
+    def __call__(self, links: Links) -> BoolArray:
+        """[c], in steps."""
+        straight = self.distance.between(self.codes[links.rows], self.codes[links.columns])
+        along = self.clock[links.columns] - self.clock[links.rows]
+        return np.asarray(~links.is_hop & ~(straight <= SLACK * along))
 
 
 def settle(paths: Sequence[FloatArray], density: Density, params: AssemblyParams) -> list[FloatArray]:
@@ -191,7 +199,7 @@ def _settled(paths: Sequence[FloatArray], density: Density, params: AssemblyPara
     points, is_inner = np.concatenate(paths), np.concatenate([_is_inner(len(path)) for path in paths])
     sideways = np.zeros_like(points)
     sideways[is_inner] = normal
-    places = _beside(points, sideways, offsets)
+    places = beside(points, sideways, offsets)
     room = density.margin(places)
     price = _price(room, params)
     is_banned = room <= 0
@@ -224,69 +232,13 @@ def _leaves_lane(points: FloatArray, beside: FloatArray, tangent: FloatArray, de
     return np.asarray(was_on[:, None] & ~density.follows(beside, FAR * tangent[:, None]))
 
 
-def _least_between(values: FloatArray) -> FloatArray:
-    """[n, n]: the least of values[i..j] for i ≤ j."""
-    table = np.where(np.tri(len(values), k=-1, dtype=bool), np.inf, values[None, :])
-    return np.minimum.accumulate(table, axis=1)
-
-
-def _chords(
-    paths: Sequence[FloatArray], room: FloatArray, params: AssemblyParams
-) -> tuple[IntArray, IntArray, FloatArray]:
-    """From which point of all paths to which later one of the same a chord may lead: hops from one to the
-    next, and what is not too long; and the margin that each must keep, by the room of all points."""
-    found, first = [], 0
-    for path in paths:
-        rows, columns = np.triu_indices(len(path), k=1)
-        keep = (lengths(path[rows] - path[columns]) <= params.longest_cut) | (columns == rows + 1)
-        rows, columns = rows[keep], columns[keep]
-        least = _least_between(room[first : first + len(path)])[rows, columns]
-        least = np.where(columns == rows + 1, -np.inf, np.minimum(least, params.edge) - 1e-6)
-        found.append((rows + first, columns + first, least))
-        first += len(path)
-    rows, columns, least = (np.concatenate(part) for part in zip(*found, strict=True))
-    return rows, columns, least
-
-
-def _along_chords(
-    starts: FloatArray, ends: FloatArray, least: FloatArray, density: Density, share: FloatArray
-) -> tuple[BoolArray, FloatArray]:
-    """Whether straight chords keep their least margin [c] at the given shares [s] of them and go with
-    recorded motion, those without a bound in any case; and the margin there, [c, s]."""
-    moves = ends - starts
-    places = _beside(starts, moves, share)
-    room = density.margin(places)
-    is_open = room.min(axis=1) >= least
-    if density.is_one_way:
-        is_open &= (least == -np.inf) | density.follows(places, FAR * moves[:, None]).all(axis=1)
-    return is_open, room
-
-
-def _beside(points: FloatArray, moves: FloatArray, shares: FloatArray) -> FloatArray:
-    """[n, s, d]: every point [n, d] moved by each share [s] of its move [n, d]. In memory one coordinate of
-    all comes after the other, which makes what is asked about them several times quicker."""
-    places = points.T[..., None] + shares * moves.T[..., None]
-    return np.moveaxis(places, 0, -1)
-
-
 def _price(room: FloatArray, params: AssemblyParams) -> FloatArray:
     """What a unit costs with so much room to the edge of the support: 1 with enough of it."""
-    return 1.0 + CROWDING * np.maximum(0.0, 1.0 - room / params.keep_margin)
+    price = room / params.keep_margin
+    np.subtract(1.0, price, out=price)
+    np.maximum(0.0, price, out=price)
+    price *= CROWDING
+    price += 1.0
+    return price
 
 
-def _is_no_detour(points: FloatArray, rows: IntArray, columns: IntArray, distance: Distance) -> BoolArray:
-    """[c]: the chord takes no longer than the way along the path, in steps."""
-    codes = distance.encode(points)
-    clock = np.concatenate([[0.0], np.cumsum(distance.between(codes[:-1], codes[1:]))])
-    straight = distance.between(codes[rows], codes[columns])
-    return np.asarray(straight <= SLACK * (clock[columns] - clock[rows]))
-
-
-def _is_onward(points: FloatArray, tangent: FloatArray, rows: IntArray, columns: IntArray) -> BoolArray:
-    """[c]: the chord leaves and joins the path at no more than LARGEST_TURN degrees from its direction."""
-    chord = points[columns] - points[rows]
-    chord /= np.linalg.norm(chord, axis=1, keepdims=True) + 1e-9
-    tangent = tangent / (np.linalg.norm(tangent, axis=1, keepdims=True) + 1e-9)
-    least = np.cos(np.radians(LARGEST_TURN)) - 1e-6
-    leaves, joins = ((tangent[ends] * chord).sum(axis=1) >= least for ends in (rows, columns))
-    return np.asarray(leaves & joins)
