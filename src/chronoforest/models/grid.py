@@ -8,11 +8,11 @@ from chronoforest.types import FloatArray, IntArray
 
 
 def between_cells(table: FloatArray, x: FloatArray, y: FloatArray, outside: float) -> FloatArray:
-    """[n] what a table [nx, ny] has at places x, y [n], counted in cells, linear between them; `outside` where
-    that is beyond its first or last cell.
+    """[n] what a table [nx, ny] has at places x, y [n], counted in cells, linear between them; `outside`
+    beyond its first and last cells.
 
-    To the last bit what `scipy.ndimage.map_coordinates` says (order 1, mode constant), in a third of its time:
-    planning asks this millions of times.
+    To the last bit what `scipy.ndimage.map_coordinates` says (order 1, mode constant), in a third of its
+    time: a plan asks this millions of times.
     """
     is_inside = (x >= 0) & (x <= table.shape[0] - 1) & (y >= 0) & (y <= table.shape[1] - 1)
     if not is_inside.all():

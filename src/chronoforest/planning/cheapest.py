@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +10,9 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import dijkstra
 
 from chronoforest.types import BoolArray, FloatArray, IntArray
+
+_HOPS_AT_ONCE = 20_000
+"""Hops that are priced together."""
 
 
 def lengths(moves: FloatArray) -> FloatArray:
@@ -58,31 +61,49 @@ def links_of(chains: Sequence[IntArray]) -> Links:
 def cheapest_chains(places: FloatArray, price: FloatArray, counts: Sequence[int]) -> list[FloatArray]:
     """Viterbi over one place per row of each path: places [n, o, d], price [n, o], `counts` rows each.
 
-    The paths go side by side, [rows, d, paths, o]; the shorter ones stay at their end, which costs nothing.
+    The paths go side by side, the longest first, and each stays where it ends, which costs nothing.
     """
-    first = np.cumsum(counts) - counts
-    rows = first[:, None] + np.minimum(np.arange(max(counts)), np.array(counts)[:, None] - 1)
-    at, half = np.ascontiguousarray(places[rows].transpose(1, 3, 0, 2)), 0.5 * price[rows].transpose(1, 0, 2)
-    total = np.zeros(at.shape[2:])
-    came = np.zeros((len(at) - 1, *total.shape), dtype=np.int64)
-    begins = places.shape[1] * np.arange(total.size).reshape(total.shape)
-    for row in range(len(came)):
-        cost = _hops(at[row], at[row + 1])
-        cost *= half[row + 1][..., None] + half[row][:, None]
-        cost += total[:, None]
-        came[row] = cost.argmin(axis=-1)
+    longest_first = np.argsort(-np.array(counts), kind="stable")
+    ends, num_rows = np.cumsum(counts)[longest_first], np.array(counts)[longest_first]
+    rows = np.minimum((ends - num_rows)[:, None] + np.arange(num_rows[0]), ends[:, None] - 1)
+    total = np.zeros((len(counts), places.shape[1]))
+    came = np.empty((num_rows[0] - 1, *total.shape), dtype=np.int64)
+    came[:] = np.arange(total.shape[1])
+    begins = total.shape[1] * np.arange(total.size).reshape(total.shape)
+    for back, cost in zip(came, _hop_costs(places[rows], price[rows], num_rows), strict=True):
+        moving = slice(len(cost))
+        cost += total[moving, None]
+        back[moving] = cost.argmin(axis=-1)
         # The least of each few is taken from where it was found: another search takes twice as long.
-        total = cost.ravel()[begins + came[row]]
+        total[moving] = cost.ravel()[begins[moving] + back[moving]]
     chosen, every = [total.argmin(axis=-1)], np.arange(len(counts))
     for back in came[::-1]:
         chosen.append(back[every, chosen[-1]])
-    found = places[rows, np.stack(chosen[::-1], axis=1)]
+    found = places[rows, np.stack(chosen[::-1], axis=1)][np.argsort(longest_first)]
     return [path[:count] for path, count in zip(found, counts, strict=True)]
 
 
-def _hops(sources: FloatArray, targets: FloatArray) -> FloatArray:
-    """[d, paths, o] places of one row and of the next → [paths, o, o] lengths to the latter from the former;
-    summed in place, since this is what shortening waits for."""
+def _hop_costs(places: FloatArray, price: FloatArray, num_rows: IntArray) -> Iterator[FloatArray]:
+    """[paths, o, o] for every row and the next: what the hops to the latter's places from the former's cost,
+    for those paths that have not ended, which come first; places [paths, rows, o, d], price [paths, rows, o].
+
+    Several rows are priced at once, as many as fit the processor's cache.
+    """
+    at, half = np.ascontiguousarray(places.transpose(3, 1, 0, 2)), 0.5 * price.transpose(1, 0, 2)
+    row, last = 0, at.shape[1] - 1
+    while row < last:
+        moving = slice(np.count_nonzero(num_rows > row + 1))
+        end = min(last, row + max(1, _HOPS_AT_ONCE // (moving.stop * at.shape[3] ** 2)))
+        here, there = slice(row, end), slice(row + 1, end + 1)
+        cost = _lengths(at[:, here, moving], at[:, there, moving])
+        cost *= half[there, moving, :, None] + half[here, moving, None]
+        yield from cost
+        row = end
+
+
+def _lengths(sources: FloatArray, targets: FloatArray) -> FloatArray:
+    """[d, ..., o] places of one row and of the next → [..., o, o] to the latter from the former; summed in
+    place, since this is what shortening waits for."""
     moves = targets[..., None] - sources[..., None, :]
     moves *= moves
     squares = moves[0]

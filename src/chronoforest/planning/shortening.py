@@ -240,5 +240,3 @@ def _price(room: FloatArray, params: AssemblyParams) -> FloatArray:
     price *= CROWDING
     price += 1.0
     return price
-
-

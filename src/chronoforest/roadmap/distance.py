@@ -126,8 +126,9 @@ class RoadmapDistance:
         return is_seen, leaves, arrives
 
     def _parts(self, codes: NDArray[Any]) -> _Parts:
-        own = codes.shape[1] - 1 - 3 * self._num_doors
-        near, out, into = np.split(codes[:, own + 1 :], 3, axis=1)
+        doors = self._num_doors
+        own = codes.shape[1] - 1 - 3 * doors
+        near, out, into = (codes[:, own + 1 + k * doors :][:, :doors] for k in range(3))
         home = codes[:, own].astype(np.int64)
         return _Parts(np.ascontiguousarray(codes[:, :own]), home, near.astype(np.int64), out, into)
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
-from scipy.sparse.csgraph import csgraph_from_dense, floyd_warshall
+from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import floyd_warshall
 
 from chronoforest.types import Evidence, FloatArray, IntArray, Meeting, Pair, Witness
 
@@ -112,9 +113,8 @@ def closure(cost: FloatArray) -> Closure:
     by an equal chain: the predecessors come from costs with a tiny penalty on every link.
     """
     penalty = _HOP_PENALTY * float(cost[np.isfinite(cost)].max(initial=1.0))
-    _, predecessors = _shortest_paths(cost + penalty)
-    shortest, _ = _shortest_paths(cost)
-    return Closure(shortest, predecessors)
+    _, predecessors = floyd_warshall(_graph(cost + penalty), return_predecessors=True)
+    return Closure(floyd_warshall(_graph(cost)), predecessors.astype(np.int64))
 
 
 def direct(cost: FloatArray) -> Closure:
@@ -123,11 +123,11 @@ def direct(cost: FloatArray) -> Closure:
     return Closure(cost.copy(), np.broadcast_to(sources, cost.shape))
 
 
-def _shortest_paths(cost: FloatArray) -> tuple[FloatArray, IntArray]:
-    # A dense graph would read a cost of 0 as "no link"; here only infinity means that.
-    graph = csgraph_from_dense(cost, null_value=np.inf)
-    shortest, predecessors = floyd_warshall(graph, return_predecessors=True)
-    return shortest, predecessors.astype(np.int64)
+def _graph(cost: FloatArray) -> csr_matrix:
+    """A dense graph would read a cost of 0 as "no link"; here only infinity means that."""
+    is_link = np.isfinite(cost)
+    begins = np.concatenate([[0], np.cumsum(is_link.sum(axis=1))])
+    return csr_matrix((cost[is_link], np.nonzero(is_link)[1], begins), shape=cost.shape)
 
 
 def _both_ways(evidence: Evidence) -> Evidence:

@@ -98,5 +98,5 @@ def _cheapest(pair: IntArray, cost: FloatArray) -> IntArray:
 def _close_pairs(source: FloatArray, target: FloatArray, reach: float) -> tuple[IntArray, IntArray]:
     """Rows of source and target within `reach` world units, in order."""
     found = cKDTree(source).sparse_distance_matrix(cKDTree(target), reach, output_type="ndarray")
-    order = np.lexsort((found["j"], found["i"]))
+    order = np.argsort(found["i"] * len(target) + found["j"], kind="stable")
     return found["i"][order].astype(np.int64), found["j"][order].astype(np.int64)

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from chronoforest.search.tree import Representatives, Tree
 from chronoforest.types import Calibration, FloatArray, IntArray
@@ -120,5 +119,10 @@ def rank_leaves(tree: Tree, promise: FloatArray, dispersion: FloatArray, weight:
     dispersion [leaves] per open leaf, weight is λ."""
     leaves = tree.open_leaves()
     cost = np.array([promise[tree.representatives.node == leaf].min() for leaf in leaves])
-    penalty = rankdata(cost, method="min") + weight * rankdata(dispersion, method="min")
+    penalty = _ranks(cost) + weight * _ranks(dispersion)
     return leaves[np.lexsort((cost, penalty))]
+
+
+def _ranks(values: FloatArray) -> IntArray:
+    """[n] from 1 on, the same for equal ones."""
+    return np.searchsorted(np.sort(values), values) + 1
