@@ -78,6 +78,7 @@ def test_a_place_where_nothing_was_recorded_is_refused_or_moved(world, capsys):
     error = capsys.readouterr().err
     assert f"W1 at ({point(world, 0.5 * SIDE, 0.1 * SIDE)[:6]}" in error
     assert "the nearest supported place is" in error
+    assert error.endswith("--snap moves it there\n")
     assert plan(world, nowhere, "--snap", "--out", "plan.json") in (0, 3)
     assert "W1 moved from" in capsys.readouterr().out
 

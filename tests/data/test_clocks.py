@@ -60,3 +60,38 @@ def test_plain_dates_are_the_same_read_at_once_and_one_by_one():
 def test_a_date_that_there_is_not_is_named(cell):
     with pytest.raises(BadDataset, match=f"t holds '{cell}' in row 2"):
         clock("t", "2026-05-01T10:00:00Z", cell)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["Sat Apr 02 23:50:55 CDT 2011", "Sat Apr 02 23:50:58 CDT 2011"],
+        ["Sat, 02 Apr 2011 23:50:55 -0500", "Sat, 02 Apr 2011 23:50:58 -0500"],
+        ["2 April 2011 23:50:55", "2 April 2011 23:50:58"],
+        ["Apr 2, 2011 11:50:55 PM", "Apr 2, 2011 11:50:58 PM"],
+    ],
+)
+def test_months_may_have_their_names(cells):
+    assert clock("t", *cells).seconds.tolist() == [1301788255.0, 1301788258.0]
+
+
+def test_dates_in_digits_are_no_milliseconds():
+    found = clock("t", "20110402235055", "20110403000001", "")
+    assert found.told == "dates in digits"
+    assert found.seconds[:2].tolist() == [1301788255.0, 1301788801.0]
+    assert np.isnan(found.seconds[2])
+    assert clock("t", "20110402235099", "20110403000001").told == "milliseconds since 1970"
+
+
+def test_hours_in_digits_follow_the_days_of_another_column():
+    hours = [f"{93000 + k}" for k in range(30)]
+    table = Table("t.csv", {"GPS_DATE": np.array(30 * ["20110402"]), "GPS_TIME": np.array(hours)})
+    assert table.times("GPS_TIME").tolist() == [1301736600.0 + k for k in range(30)]
+    seconds = [f"{50000 + 7 * k}" for k in range(30)]
+    table = Table("t.csv", {"date": np.array(30 * ["20110402"]), "time": np.array(seconds)})
+    assert table.times("time")[0] == 50000.0
+
+
+def test_one_cell_of_many_may_be_no_time_whichever_way_days_are_written():
+    cells = [f"{day:02d}/04/2011 10:00" for day in range(1, 29)]
+    assert clock("t", "local", *cells).told == "dates with the day first"

@@ -56,6 +56,11 @@ def test_what_is_told_is_taken_and_latitude_first_is_turned_round():
     assert found.are_degrees
 
 
+def test_whole_seconds_of_a_stamp_are_the_time():
+    names = (".header.stamp.sec", ".header.stamp.nanosec", ".pose.position.x", ".pose.position.y")
+    assert Columns().found_in(table(*names)).time == ".header.stamp.sec"
+
+
 def test_a_number_for_every_row_tells_no_recordings_apart():
     assert Columns().found_in(table("x", "y", id=np.arange(12))).ids == ()
 
@@ -65,8 +70,23 @@ def test_one_pair_that_ends_in_x_and_y_is_taken_and_several_are_asked_about():
         "pose.x",
         "pose.y",
     )
-    with pytest.raises(BadDataset, match="name two with --coordinates"):
+    with pytest.raises(BadDataset, match=r"\(foot_x, foot_y; hand_x, hand_y\); name two with --coordinates"):
         Columns().found_in(table("foot_x", "foot_y", "hand_x", "hand_y"))
+
+
+@pytest.mark.parametrize(
+    ("names", "coordinates"),
+    [
+        (("lonVelocity", "latVelocity", "xCenter", "yCenter"), ("xCenter", "yCenter")),
+        (("pose.position.x", "pose.position.y", "pose.orientation.x", "pose.orientation.y"), None),
+        (("/odom/pose/position/x", "/odom/pose/position/y", "/odom/twist/linear/x"), None),
+        (("translation.0", "translation.1", "translation.2", "rotation.0", "rotation.1"), None),
+        (("trajectories.0", "trajectories.1", "actions.0", "actions.1"), None),
+    ],
+    ids=["velocities", "orientations", "twists", "rotations", "actions"],
+)
+def test_what_has_a_direction_too_is_no_place(names, coordinates):
+    assert Columns().found_in(table(*names)).coordinates == (coordinates or names[:2])
 
 
 def test_without_names_like_coordinates_the_error_lists_what_there_is():

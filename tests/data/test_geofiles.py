@@ -116,6 +116,34 @@ def test_geoparquet_points_and_lines(tmp_path):
     assert table.labels("ship") == ["a", "a", "b", "b", "b"]
 
 
+def test_every_line_of_a_geometry_is_a_recording(tmp_path):
+    lines = [wkb((1, 2), (3, 4)), wkb((5, 6), (7, 8))]
+    several = struct.pack("<BII", 1, 5, 2) + b"".join(lines)
+    path = geoparquet(tmp_path / "m.parquet", [several, lines[0]], ship=["a", "b"])
+    table = read_table(path)
+    assert table.labels("episode") == ["0", "0", "1", "1", "2", "2"]
+    assert table.labels("ship") == ["a", "a", "a", "a", "b", "b"]
+    with pytest.raises(BadDataset, match="its geometry is empty"):
+        read_table(geoparquet(tmp_path / "e.parquet", [None, None]))
+
+
+def test_tracks_of_watches_have_places_and_times(tmp_path):
+    places = (
+        "<Position><LatitudeDegrees>47</LatitudeDegrees><LongitudeDegrees>11</LongitudeDegrees></Position>"
+    )
+    points = "".join(
+        f"<Trackpoint><Time>2026-05-01T10:00:0{k}Z</Time>{places if k != 1 else ''}</Trackpoint>"
+        for k in range(3)
+    )
+    content = (
+        f'<TrainingCenterDatabase xmlns="urn:w"><Lap><Track>{points}</Track></Lap></TrainingCenterDatabase>'
+    )
+    (tmp_path / "a.tcx").write_text(content)
+    table = read_table(tmp_path / "a.tcx")
+    assert table.numbers("longitude").tolist() == [11.0, 11.0]
+    assert np.diff(table.times("time")).tolist() == [2.0]
+
+
 def test_lists_in_parquet_become_columns(tmp_path):
     pyarrow = pytest.importorskip("pyarrow")
     rows = pyarrow.table({"observation.state": [[1.0, 2.0], [3.0, 4.0]], "episode_index": [0, 0]})

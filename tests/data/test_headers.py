@@ -26,8 +26,9 @@ def write(path, line):
         (lambda k, x, y: f"{10.0 * (k // 3)}\t{k % 3}.0\t{100 * x:.2f}\t{100 * y:.2f}", "frame,id,x,y"),
         (lambda k, x, y: f"{40.5 * k} {1000 * y:.2f} {-1000 * x:.2f}", "time,x,y"),
         (lambda k, x, y: f"4|2014-02-01 00:00:{k:02d}.7+01|POINT({x} {y})", "id,time,places"),
+        (lambda k, x, y: f"{10 * (k // 3)} {k % 3} {100 * x:.2f} 0.0 {100 * y:.2f}", "frame,id,x,column4,y"),
     ],
-    ids=["T-Drive", "cabs", "decimal commas", "counted", "Berlin", "pedestrians", "time first", "text"],
+    ids=["T-Drive", "cabs", "decimal commas", "counted", "Berlin", "people", "time first", "text", "height"],
 )  # fmt: skip
 def test_columns_get_the_names_that_their_values_suggest(tmp_path, line, names):
     table = read_table(write(tmp_path / "a.txt", line))
@@ -49,6 +50,23 @@ def test_an_order_of_degrees_that_is_not_plain_is_told(tmp_path):
         read_table(path)
 
 
+def test_an_order_of_degrees_in_one_cell_that_is_not_plain_is_asked_for(tmp_path):
+    path = write(tmp_path / "a.txt", lambda k, x, y: f"4;{1213084687 + k};POINT({y} {x - 104})")
+    with pytest.raises(BadDataset, match=r"add --header id,time,lonlat or --header id,time,latlon$"):
+        read_table(path)
+    assert read_table(path, ["id", "time", "latlon"]).numbers("latitude")[0] == PLACES[0][1]
+    assert read_table(path, ["id", "time", "lonlat"]).numbers("longitude")[0] == PLACES[0][1]
+
+
+def test_boxes_in_pixels_are_places_in_an_order_without_a_clock(tmp_path):
+    def line(k, x, y):
+        left, top = 300 + 40 * (k % 2) + k * (-1) ** k, 500 - 30 * (k % 2) - k * (-1) ** k
+        return f'{k % 2} {left} {top} {left + 20} {top + 30} {5 * (k // 2)} 0 "Biker"'
+
+    table = read_table(write(tmp_path / "a.txt", line))
+    assert table.guessed[:6] == ("id", "x", "y", "column4", "column5", "frame")
+
+
 def test_without_any_order_of_the_rows_names_are_only_proposed(tmp_path):
     path = write(tmp_path / "a.txt", lambda k, x, y: f"{k % 3},{1000 * x:.2f},{1000 * y:.2f}")
     with pytest.raises(BadDataset, match=r"if these are id, x, y, add --header id,x,y$"):
@@ -58,7 +76,7 @@ def test_without_any_order_of_the_rows_names_are_only_proposed(tmp_path):
 def test_where_nothing_looks_like_a_place_the_option_is_named(tmp_path):
     (tmp_path / "a.csv").write_text("1,2\n1,2\n")
     with pytest.raises(
-        BadDataset, match="name its 2 columns in their order, such as --header id,time,lon,lat"
+        BadDataset, match="name all its 2 columns in their order, such as --header id,time,lon,lat"
     ):
         read_table(tmp_path / "a.csv")
 

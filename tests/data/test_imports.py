@@ -338,6 +338,41 @@ def test_what_cannot_be_used_is_one_sentence(change, sentence, path):
         imported(path, change(rows_of()))
 
 
+def test_rows_of_one_minute_are_spread_over_it(path):
+    rows = [(n, 60.0 * (t // 60), x, y) for n, t, x, y in rows_of(num_rows=600)]
+    result = imported(path, rows)
+    assert result.episodes.frame.step_seconds == pytest.approx(0.5)
+    told = next(finding for finding in result.findings if finding.check == "coarse clock")
+    assert told.found == "595 of 600 rows have the time of the one before, elsewhere"
+
+
+def test_several_bodies_in_one_recording_are_refused(path):
+    rng = np.random.default_rng(3)
+    rows = [("a", float(t), *rng.uniform(0, 100, 2)) for t in range(50) for _ in range(8)]
+    with pytest.raises(BadDataset, match=r"as those of several bodies do; name the column .* --episode"):
+        imported(path, rows)
+
+
+def test_ends_of_episodes_are_told_and_a_time_that_ran_out_is_one(tmp_path):
+    places, rows = np.array([row[2:] for row in rows_of(num_rows=40)]), np.arange(40)
+    np.savez(tmp_path / "a.npz", observations=places, terminals=rows == 14, timeouts=rows == 39)
+    result = import_files([tmp_path / "a.npz"], Columns(), ImportParams())
+    assert "2 of 15 to 25 rows" in result.findings[0].found
+    assert "episode terminals, timeouts;" in result.findings[1].found
+
+
+def test_the_seconds_between_rows_that_are_counted_can_be_told(path):
+    rows = [(n, 10 * t, x, y) for n, t, x, y in rows_of(num_rows=40)]
+    header = ("episode", "frame", "x", "y")
+    write(path, rows, header)
+    counted = import_files([path], Columns(), ImportParams())
+    assert not counted.episodes.frame.has_clock
+    assert "an order and no clock; --step tells" in counted.findings[1].found
+    told = import_files([path], Columns(), ImportParams(step=0.4))
+    assert told.episodes.frame.step_seconds == pytest.approx(0.4)
+    assert told.episodes.num_steps == counted.episodes.num_steps
+
+
 @pytest.mark.parametrize(
     "params", [{"step": 0.0}, {"max_gap": -1.0}, {"length": 5}, {"smoothing": float("nan")}]
 )

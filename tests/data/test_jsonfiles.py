@@ -70,3 +70,18 @@ def test_a_list_of_objects_is_a_table(tmp_path):
 def test_what_holds_no_tracks_is_refused_in_a_sentence(tmp_path, values, sentence):
     with pytest.raises(BadDataset, match=sentence):
         table_of(tmp_path, values)
+
+
+def test_nested_places_are_columns(tmp_path):
+    row = {"t": 1, "translation": [4.0, 5.0, 6.0], "at": {"x": 7}, "tags": ["a"]}
+    table = table_of(tmp_path, [row])
+    assert list(table.columns) == ["t", "translation.0", "translation.1", "translation.2", "at.x"]
+
+
+def test_a_value_in_every_line_is_a_row_or_a_line_of_a_map(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"x": 1, "y": 2}\n{"x": 3, "y": 4}\n')
+    assert read_table(tmp_path / "a.jsonl").numbers("y").tolist() == [2.0, 4.0]
+    line = {"type": "LineString", "coordinates": [[11.0, 47.0], [11.1, 47.0]]}
+    feature = json.dumps({"type": "Feature", "properties": {}, "geometry": line})
+    (tmp_path / "a.geojsonl").write_text(f"{feature}\n{feature}\n")
+    assert read_table(tmp_path / "a.geojsonl").labels("episode") == ["0.0", "0.0", "1.0", "1.0"]

@@ -1,5 +1,9 @@
 """Text as programs write it: encodings, separators, comments, broken lines, tracks of GeoLife."""
 
+import bz2
+import gzip
+import lzma
+
 import numpy as np
 import pytest
 
@@ -23,7 +27,7 @@ def read(path, text, encoding="utf-8"):
     return read_table(path)
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252", "utf-16"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252", "utf-16", "utf-16-le"])
 def test_decimal_commas_and_umlauts_in_any_encoding(tmp_path, encoding):
     table = read(tmp_path / "a.csv", "Breite;Länge\n41,17;-8,59\n41,18;\n", encoding)
     np.testing.assert_array_equal(table.numbers("Länge"), [-8.59, np.nan])
@@ -67,3 +71,31 @@ def test_a_geolife_track_has_places_and_times(tmp_path):
         read(tmp_path / "a.plt", GEOLIFE)
     with pytest.raises(BadDataset, match="row 1 has 2 cells"):
         read(tmp_path / "a.plt", GEOLIFE + "1,2\n")
+
+
+def test_columns_without_a_name_and_names_that_come_again_are_numbered(tmp_path):
+    (tmp_path / "a.csv").write_text(",x,y,v,v\n0,1,2,3,4\n")
+    assert list(read_table(tmp_path / "a.csv").columns) == ["column1", "x", "y", "v", "v5"]
+
+
+@pytest.mark.parametrize("separator", [",", ";"])
+def test_titles_above_the_header_are_skipped(tmp_path, separator):
+    rows = "".join(f"{k}{separator}{k}.5{separator}{-k}.25\n" for k in range(20))
+    text = f"Fleet report\nDays{separator}3\n\n{separator.join(('t', 'x', 'y'))}\n{rows}"
+    (tmp_path / "a.csv").write_text(text)
+    assert read_table(tmp_path / "a.csv").numbers("x").tolist() == [k + 0.5 for k in range(20)]
+
+
+@pytest.mark.parametrize("ending", [".gz", ".bz2", ".xz", ".zst"])
+def test_packed_text_is_read_like_any_other(tmp_path, ending):
+    text = b"x,y\n1,2\n"
+    if ending == ".zst":
+        content = pytest.importorskip("pyarrow").compress(text, codec="zstd", asbytes=True)
+    else:
+        content = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}[ending](text)
+    path = tmp_path / f"a.csv{ending}"
+    path.write_bytes(content)
+    assert read_table(path).numbers("y").tolist() == [2.0]
+    path.write_bytes(b"no archive")
+    with pytest.raises(BadDataset, match="cannot be read"):
+        read_table(path)

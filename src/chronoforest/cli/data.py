@@ -135,8 +135,8 @@ def import_recordings(
     """Turn recordings of your own into a dataset, and report what was found in them.
 
     Args:
-        files: CSV, Parquet, GPX, GeoJSON, KML, PLT or NumPy files, location histories of Google Takeout,
-            folders, .zip or .tar of them, or minari:NAME for a Minari dataset.
+        files: CSV, Parquet, GPX, TCX, GeoJSON, KML, PLT, NMEA, IGC or NumPy files, location histories of
+            Google Takeout, folders, .zip or .tar of them, or minari:NAME for a Minari dataset.
         out: the .npz to write.
         columns: which columns mean what.
         params: how recordings are cleaned and cut.

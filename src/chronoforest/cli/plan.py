@@ -112,8 +112,13 @@ def _planned(choice: PlannerChoice, problem: Problem, snap: bool, out: Path, **o
         problem, notices = planner.snapped(problem)
         for notice in notices:
             print(notice)
-    with rounds_view(console) as on_round:
-        return planner.plan(problem, on_round=on_round, **options)
+    try:
+        with rounds_view(console) as on_round:
+            return planner.plan(problem, on_round=on_round, **options)
+    except InvalidProblem as error:
+        if planner.snapped(problem)[1]:
+            raise InvalidProblem(f"{error}; --snap moves it there") from error
+        raise
 
 
 def _check_numbers(seed: int, seconds: float | None) -> None:

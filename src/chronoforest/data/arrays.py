@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from chronoforest.data.foreign import PICKLE
 from chronoforest.data.textfiles import shortened
 from chronoforest.errors import BadDataset
 from chronoforest.files import DAMAGE, reading
@@ -19,28 +20,49 @@ Column = NDArray[Any]
 
 def read_numpy(path: Path) -> dict[str, Column]:
     """`.npz` arrays by name; a table in a `.npy` by field or by position."""
-    with reading(path, "a NumPy file", BadDataset):
-        loaded = np.load(path, allow_pickle=False)
-        if isinstance(loaded, np.lib.npyio.NpzFile):
-            with loaded:
-                arrays = {name: loaded[name] for name in loaded.files}
-        else:
-            arrays = {"": loaded}
+    arrays = _loaded(path)
     arrays = {name: array for name, array in arrays.items() if array.ndim > 0}
-    if len(arrays) == 1 and next(iter(arrays.values())).ndim == 3:
-        return _unstacked(*arrays.items())
+    stack = next((array for array in arrays.values() if array.ndim == 3), None)
+    if stack is not None:
+        return _unstacked(path, arrays, stack.shape[:2])
     return dict(column for name, array in arrays.items() for column in _named_columns(path, name, array))
 
 
-def _unstacked(item: tuple[str, Column]) -> dict[str, Column]:
-    """Episodes of one length [E, T, D] as columns with an episode and a time."""
-    name, array = item
-    num_episodes, num_steps, size = array.shape
-    return {
+def _loaded(path: Path) -> dict[str, Column]:
+    """Arrays by name; nothing that is pickled is opened."""
+    with reading(path, "a NumPy file", BadDataset):
+        try:
+            loaded = np.load(path, allow_pickle=False)
+            if not isinstance(loaded, np.lib.npyio.NpzFile):
+                return {"": loaded}
+            with loaded:
+                return {name: loaded[name] for name in loaded.files}
+        except ValueError as error:
+            if "allow_pickle" not in str(error):
+                raise
+            raise ValueError(f"it holds Python objects; {PICKLE}") from error
+
+
+def _unstacked(path: Path, arrays: Mapping[str, Column], shape: tuple[int, ...]) -> dict[str, Column]:
+    """Episodes of one length as columns with an episode and a number in it: [E, T, D], [E, T] of every row,
+    [E] of all rows of an episode."""
+    num_episodes, num_steps = shape
+    columns: dict[str, Column] = {
         "episode": np.repeat(np.arange(num_episodes), num_steps),
-        "time": np.tile(np.arange(num_steps), num_episodes),
-        **{_joined(name, k): array[..., k].reshape(-1) for k in range(size)},
+        "frame": np.tile(np.arange(num_steps), num_episodes),
     }
+    for name, array in arrays.items():
+        if array.shape[:2] == shape:
+            flat = array.reshape(num_episodes * num_steps, *array.shape[2:])
+        elif array.shape == shape[:1]:
+            flat = np.repeat(array, num_steps)
+        else:
+            raise BadDataset(
+                f"{path}: array {name!r} has shape {list(array.shape)}, expected [{num_episodes}, "
+                f"{num_steps}, …] as others have"
+            )
+        columns |= dict(_named_columns(path, name, flat))
+    return columns
 
 
 def _named_columns(path: Path, name: str, array: Column) -> Iterator[tuple[str, Column]]:
@@ -62,7 +84,7 @@ def _joined(name: str, part: object) -> str:
 
 
 def read_minari(name: str) -> dict[str, Column]:
-    """All episodes of a local Minari dataset: observations.0, …, actions.0, …, episode and time."""
+    """All episodes of a local Minari dataset: observations.0, …, actions.0, …, episode and frame."""
     minari = optional("minari", "minari")
     try:
         dataset = minari.load_dataset(name)
@@ -83,7 +105,7 @@ def _minari_columns(episode: Any) -> dict[str, Column]:
     num_rows = len(next(iter(columns.values())))
     for key, values in _flattened("actions", episode.actions):
         columns[key] = values[np.minimum(np.arange(num_rows), len(values) - 1)]
-    return {**columns, "episode": np.full(num_rows, episode.id), "time": np.arange(num_rows)}
+    return {**columns, "episode": np.full(num_rows, episode.id), "frame": np.arange(num_rows)}
 
 
 def _flattened(name: str, values: Any) -> Iterator[tuple[str, Column]]:

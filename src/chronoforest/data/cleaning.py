@@ -11,10 +11,14 @@ from typing import Any
 import numpy as np
 
 from chronoforest.data.episodes import jump_bound
+from chronoforest.data.frames import plainly
 from chronoforest.errors import BadDataset
 from chronoforest.types import BoolArray, FloatArray
 
 MOST_ROWS = 50_000_000
+
+NEARBY = 0.1
+"""Share of a recording's extent that the next row lies within."""
 
 SPIKES = (1, 2, 3)
 """Rows in succession that may lie far off and be left out."""
@@ -100,6 +104,42 @@ def in_order(tracks: Tracks) -> tuple[Tracks, Finding]:
     return ordered, Finding("wrong order", found, "sorted by time" if num_odd else "")
 
 
+def with_fine_times(tracks: Tracks) -> tuple[Tracks, Finding]:
+    """Spread rows of one time evenly until the next, where most rows share theirs with others nearby: a clock
+    of whole minutes. Rows are in the order in which they were recorded.
+
+    Where most share theirs with others far away, these are several bodies, and refused.
+    """
+    num_near, num_far = (sum(counts) for counts in zip(*map(_num_shared, tracks), strict=True))
+    num_rows = sum(map(len, tracks))
+    if num_far > num_rows / 2:
+        raise BadDataset(
+            f"{tracks[0].recording}: {num_far} of {num_rows} rows have the time of the one before and lie "
+            "far from it, as those of several bodies do; name the column that tells them apart with --episode"
+        )
+    if num_near <= num_rows / 2:
+        return tracks, Finding("coarse clock", "no")
+    found = f"{num_near} of {num_rows} rows have the time of the one before, elsewhere"
+    return [_spread(track) for track in tracks], Finding("coarse clock", found, "spread evenly in between")
+
+
+def _num_shared(track: Track) -> tuple[int, int]:
+    """Rows with the time of the one before that lie near it, and such that lie far."""
+    near = NEARBY * float(np.linalg.norm(np.ptp(track.values[:, :2], axis=0)))
+    is_shared = (np.diff(track.time) == 0) & (track.hops > 0)
+    return int((is_shared & (track.hops < near)).sum()), int((is_shared & (track.hops >= near)).sum())
+
+
+def _spread(track: Track) -> Track:
+    """Rows of one time, evenly until the next time, or as long as usual after the last."""
+    times, firsts, counts = np.unique(track.time, return_index=True, return_counts=True)
+    if len(times) == 1:
+        return track
+    lasts = np.minimum(np.diff(times, append=np.inf), np.median(np.diff(times)))
+    within = (np.arange(len(track)) - np.repeat(firsts, counts)) / np.repeat(counts, counts)
+    return replace(track, time=np.repeat(times, counts) + within * np.repeat(lasts, counts))
+
+
 def without_duplicates(tracks: Tracks) -> tuple[Tracks, Finding]:
     """Keep the first of rows with one time."""
     fresh = [np.diff(track.time, prepend=-np.inf) > 0 for track in tracks]
@@ -145,7 +185,7 @@ def split_at_jumps(tracks: Tracks) -> tuple[Tracks, Finding]:
     """Part recordings where a step is implausibly fast."""
     bound = _speed_bound(tracks)
     cuts = [track.speeds > bound for track in tracks]
-    return split(tracks, cuts, "jumps", f"faster than {bound:.3g} units/s")
+    return split(tracks, cuts, "jumps", f"faster than {plainly(bound)} units/s")
 
 
 def axes(tracks: Tracks) -> Finding:
@@ -153,7 +193,7 @@ def axes(tracks: Tracks) -> Finding:
     moves = np.abs(np.concatenate([track.moves for track in tracks]))
     x, y = (float(value) for value in np.quantile(moves, 0.95, axis=0))
     is_odd = max(x, y) > 50 * min(x, y)
-    found = f"moves up to {x:.3g} and {y:.3g} a row"
+    found = f"moves up to {plainly(x)} and {plainly(y)} a row"
     return Finding("axes", found, "kept: look at their units" if is_odd else "")
 
 

@@ -7,9 +7,11 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import islice
 
 import numpy as np
 
+from chronoforest.data.digits import are_digits, from_digits
 from chronoforest.types import FloatArray
 
 DATE = re.compile(
@@ -28,6 +30,14 @@ MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", 
 
 HOURS = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}(?:[.,]\d+)?))?")
 """A time of day alone."""
+
+WORDED = re.compile(
+    r"(?:(?P<d>\d{1,2})(?:st|nd|rd|th)?[ -](?P<m>[A-Za-z]{3,9})|(?P<n>[A-Za-z]{3,9}) (?P<e>\d{1,2}))\b"
+    r"(?P<rest>.*)"
+)
+YEAR = re.compile(r"(?<![\d:+-])(\d{4})(?!\d)")
+TIME_OF_DAY = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}(?:\.\d+)?))?\s*([AaPp][Mm])?")
+"""A day beside a month's name, what follows it, a year and a time of day in it: Sat Apr 02 23:50:55 2011."""
 
 FINER = ((1e17, 1e9, "nanoseconds"), (1e14, 1e6, "microseconds"), (1e11, 1e3, "milliseconds"))
 """Since 1970 so many of them passed, and how many make a second; seconds take until the year 5138 to become
@@ -48,6 +58,9 @@ SHEET_STEP, SHEET_SPAN = 0.005, 1000.0
 
 EPOCHS = (6e8, 2.3e9)
 """Seconds since 1970 in 1989 and in 2042; numbers between them that run on are hardly anything else."""
+
+MOST_ODD, LEAST_CELLS = 0.01, 20
+"""Share of cells that may be something else, and cells from which on one may."""
 
 Parse = Callable[[str], float]
 
@@ -75,14 +88,18 @@ def writing_of(cells: Sequence[str]) -> Writing:
     said.
     """
     plain = Writing(_plain, "")
-    fitting = next(([way] for way in (plain, Writing(_of_day, "hours of a day")) if _fits(way, cells)), [])
-    fitting = fitting or [way for way in _ordered() if _fits(way, cells)]
+    fitting = _fitting(plain, cells, 0) or _fitting(plain, cells, few_of(len(cells)))
     if not fitting:
         return plain
-    best = min(fitting, key=lambda way: _span(way, cells)) if len(fitting) > 1 else fitting[0]
+    best = min(fitting, key=lambda way: _odd_and_span(way, cells)) if len(fitting) > 1 else fitting[0]
     others = [way.told for way in fitting if way is not best]
     doubt = f", though {others[0]} would fit too" if others else ""
     return Writing(best.parse, f"{best.told}{doubt}" if best is not plain else "")
+
+
+def few_of(num_cells: int) -> int:
+    """How many cells of a column may be something else: units below the header, a total at the end."""
+    return max(1, int(MOST_ODD * num_cells)) if num_cells >= LEAST_CELLS else 0
 
 
 def iso_seconds(cells: Sequence[str]) -> FloatArray | None:
@@ -103,6 +120,8 @@ def clock_of(numbers: FloatArray, words: set[str]) -> Clock:
 
     words: of the column's name.
     """
+    if are_digits(numbers):
+        return Clock(from_digits(numbers), "dates in digits")
     finite = np.abs(numbers[np.isfinite(numbers)])
     usual = float(np.median(finite)) if len(finite) else 0.0
     for least, parts, told in FINER:
@@ -134,18 +153,30 @@ def are_dates(cells: Sequence[str]) -> bool:
     return _fits(writing_of(known), known)
 
 
-def _fits(way: Writing, cells: Sequence[str]) -> bool:
+def _fitting(plain: Writing, cells: Sequence[str], most_odd: int) -> list[Writing]:
+    """Ways in which all cells but so many can be read: plainly, as hours, or all that have the days."""
+    for way in (plain, Writing(_of_day, "hours of a day")):
+        if _fits(way, cells, most_odd):
+            return [way]
+    return [way for way in (*_ordered(), Writing(_worded, "dates")) if _fits(way, cells, most_odd)]
+
+
+def _fits(way: Writing, cells: Sequence[str], most_odd: int = 0) -> bool:
+    is_odd = (_read(way, cell) is None for cell in cells)
+    return next(islice((odd for odd in is_odd if odd), most_odd, None), None) is None
+
+
+def _read(way: Writing, cell: str) -> float | None:
     try:
-        for cell in cells:
-            way.parse(cell)
+        return way.parse(cell)
     except (ValueError, OverflowError, OSError):
-        return False
-    return True
+        return None
 
 
-def _span(way: Writing, cells: Sequence[str]) -> float:
-    times = [way.parse(cell) for cell in cells]
-    return max(times) - min(times)
+def _odd_and_span(way: Writing, cells: Sequence[str]) -> tuple[int, float]:
+    """How many cells cannot be read, and seconds from the first to the last of the others."""
+    times = [time for cell in cells if (time := _read(way, cell)) is not None]
+    return len(cells) - len(times), max(times) - min(times)
 
 
 def _plain(cell: str) -> float:
@@ -163,6 +194,19 @@ def _of_day(cell: str) -> float:
         raise ValueError(cell)
     hours, minutes, seconds = found.groups()
     return 3600.0 * int(hours) + 60.0 * int(minutes) + float((seconds or "0").replace(",", "."))
+
+
+def _worded(cell: str) -> float:
+    """A date with the month's name; zones are left out, which are the same for all rows."""
+    found = WORDED.search(cell)
+    year, time = YEAR.search(found["rest"] if found else ""), TIME_OF_DAY.search(cell)
+    if found is None or year is None:
+        raise ValueError(cell)
+    month, day = _month((found["m"] or found["n"])[:3]), int(found["d"] or found["e"])
+    midnight = datetime(int(year[1]), month, day, tzinfo=UTC).timestamp()
+    if time is None:
+        return midnight
+    return midnight + 3600.0 * _hour(time[1], time[4]) + 60.0 * int(time[2]) + float(time[3] or 0)
 
 
 def _ordered() -> list[Writing]:

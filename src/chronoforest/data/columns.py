@@ -13,7 +13,9 @@ from chronoforest.data.names import (
     FRAMES,
     LATITUDES,
     LONGITUDES,
+    NO_PLACES,
     PLANES,
+    POSITIONS,
     TIMES,
     TRIPS,
     VEHICLES,
@@ -28,8 +30,8 @@ from chronoforest.errors import BadDataset, InvalidParameter
 LEAST_ROWS_EACH = 3
 """Rows that an id has on average; a column of which hardly any value repeats is no id."""
 
-LAST_X = re.compile(r"[\W_][xX]$")
-"""An x that stands apart at the end of a name."""
+LAST_X, LAST_0 = re.compile(r"[\W_][xX]$"), re.compile(r"(^|\.)0$")
+"""An x that stands apart at the end of a name, and the first of numbered columns."""
 
 MANY_CELLS = 500
 """Enough to see what a column holds."""
@@ -124,6 +126,11 @@ def _coordinates(table: Table) -> tuple[str, str]:
     pairs = _pairs(list(table.columns))
     if len(pairs) == 1:
         return pairs[0]
+    if pairs:
+        shown = "; ".join(", ".join(pair) for pair in pairs)
+        raise BadDataset(
+            f"{table.source}: several columns could be coordinates ({shown}); name two with --coordinates"
+        )
     ends = [name for name in table.columns if holds(name, LONGITUDES | LATITUDES) and words_of(name) & ENDS]
     if ends:
         raise BadDataset(
@@ -137,9 +144,16 @@ def _coordinates(table: Table) -> tuple[str, str]:
 
 
 def _pairs(names: Sequence[str]) -> list[tuple[str, str]]:
-    """Names that differ in nothing but an x and a y at their end, which stand apart: pose.x and pose.y."""
-    found = ((name, name[:-1] + ("y" if name[-1] == "x" else "Y")) for name in names if LAST_X.search(name))
-    return [(x, y) for x, y in found if y in names]
+    """Columns that can only be coordinates: names that differ in nothing but an x and a y at their end, which
+    stand apart, pose.x and pose.y, or the two columns of an array. Where some are called positions, only
+    those: position.x, translation.0."""
+    free = [name for name in names if not words_of(name) & NO_PLACES]
+    lettered = [(name, name[:-1] + ("y" if name[-1] == "x" else "Y")) for name in free if LAST_X.search(name)]
+    numbered = [(name, f"{name[:-1]}1") for name in free if LAST_0.search(name)]
+    known = [pair for pair in [*lettered, *numbered] if pair[1] in names]
+    positions = [pair for pair in known if words_of(pair[0]) & POSITIONS]
+    of_two = [pair for pair in known if pair in lettered or f"{pair[0][:-1]}2" not in names]
+    return positions or of_two
 
 
 def _episode(table: Table, taken: Collection[str]) -> tuple[str, ...]:
@@ -175,6 +189,8 @@ def _first_of(table: Table, names: Sequence[str], taken: Collection[str]) -> str
 
 
 def _shortest(table: Table, words: set[str]) -> str | None:
-    """The column with the shortest name that holds one of the words and is not the end of a trip."""
-    held = (name for name in table.columns if holds(name, words) and not words_of(name) & ENDS)
+    """The column with the shortest name that holds one of the words and is neither the end of a trip nor
+    something else with a direction."""
+    others = ENDS | NO_PLACES
+    held = (name for name in table.columns if holds(name, words) and not words_of(name) & others)
     return min(held, key=len, default=None)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from chronoforest.data.frames import plainly
 from chronoforest.types import FloatArray
 
 MOVING = 0.1
@@ -51,7 +52,8 @@ class Spacing:
 
     def told(self, unit: str) -> str:
         """The figures alone; unit: of lengths."""
-        return f"{self.move:.3g} {unit} apart; lines between them cut corners by up to {self.cut:.3g} {unit}"
+        move, cut = plainly(self.move), plainly(self.cut)
+        return f"{move} {unit} apart; lines between them cut corners by up to {cut} {unit}"
 
 
 def _missed(ways: Iterable[FloatArray], lag: int) -> tuple[float, float]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from chronoforest.data.cleaning import Finding, Track, Tracks, split
+from chronoforest.data.frames import plainly
 from chronoforest.errors import BadDataset
 from chronoforest.types import BoolArray, FloatArray
 
@@ -55,7 +56,7 @@ class Pace:
 def split_at_gaps(tracks: Tracks, gap: float) -> tuple[Tracks, Finding]:
     """Part recordings where rows are missing for longer than `gap` seconds."""
     cuts = [np.diff(track.time) > gap * (1 + 1e-6) for track in tracks]
-    return split(tracks, cuts, "gaps", f"longer than {gap:.3g} s")
+    return split(tracks, cuts, "gaps", f"longer than {plainly(gap)} s")
 
 
 def split_at_holes(tracks: Tracks, period: float) -> tuple[Tracks, Finding]:
@@ -63,7 +64,7 @@ def split_at_holes(tracks: Tracks, period: float) -> tuple[Tracks, Finding]:
     pace = Pace.of(tracks, period)
     cuts = [_holes(track, pace) & ~_is_plausible(track, pace) for track in tracks]
     num_holes = sum(int(_holes(track, pace).sum()) for track in tracks)
-    longer = f"longer than {SHORT_HOLE * period:.3g} s"
+    longer = f"longer than {plainly(SHORT_HOLE * period)} s"
     too_much = f"of {num_holes} holes {longer} are too long, too fast or too far to fill"
     what = too_much if num_holes else longer
     return split(tracks, cuts, "gaps", what)

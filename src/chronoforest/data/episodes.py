@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chronoforest.data.corners import Spacing
-from chronoforest.data.frames import Frame
+from chronoforest.data.frames import Frame, plainly
 from chronoforest.errors import BadDataset, InvalidParameter
 from chronoforest.files import drafted, reading
 
@@ -148,7 +148,7 @@ class Episodes:
     def _jumps(self) -> str:
         is_jump = self.step_lengths > self.jump
         num_jumping = is_jump.any(axis=1).sum()
-        return f"{is_jump.sum()} steps longer than {self.jump:.3g} units, in {num_jumping} episodes"
+        return f"{is_jump.sum()} steps longer than {plainly(self.jump)} units, in {num_jumping} episodes"
 
 
 def jump_bound(lengths: NDArray[Any]) -> float:

@@ -152,6 +152,11 @@ class Frame:
             raise ValueError(f"a frame has kind, origin and step_seconds, got {values!r:.80}") from error
 
 
+def plainly(number: float) -> str:
+    """Three digits that count, thousands without an exponent."""
+    return f"{float(f'{number:.3g}'):g}"
+
+
 def centre_of(degrees: FloatArray) -> tuple[float, float]:
     """Longitude and latitude amid places [n, 2], wherever the antimeridian runs; 0 to 360 stays so.
 

@@ -1,4 +1,4 @@
-"""Tracks in the formats of maps: GPX, KML and GeoJSON, read as columns."""
+"""Tracks in the formats of maps and watches: GPX, KML, TCX and GeoJSON, read as columns."""
 
 from __future__ import annotations
 
@@ -73,6 +73,16 @@ def read_kml(content: bytes) -> dict[str, NDArray[Any]]:
     return points.columns()
 
 
+def read_tcx(content: bytes) -> dict[str, NDArray[Any]]:
+    """Every track of every lap is a recording; points without a place are left out."""
+    root, points = parse_xml(content), Points()
+    for number, track in enumerate(root.iter("Track")):
+        found = [point for point in track.findall("Trackpoint") if point.find("Position") is not None]
+        places = [_tcx_place(point) for point in found]
+        points.add(str(number), places, [point.findtext("Time") for point in found])
+    return points.columns()
+
+
 def geojson_columns(values: Any) -> dict[str, NDArray[Any]]:
     """Every line is a recording; points are rows whose properties are columns."""
     features = list(_features(values))
@@ -126,6 +136,11 @@ def parse_xml(content: bytes) -> Element:
 
 def _gpx_place(point: Element) -> tuple[float, float]:
     return float(point.attrib["lon"]), float(point.attrib["lat"])
+
+
+def _tcx_place(point: Element) -> tuple[float, float]:
+    longitude, latitude = (point.findtext(f"Position/{axis}Degrees") for axis in ("Longitude", "Latitude"))
+    return float(longitude or "nan"), float(latitude or "nan")
 
 
 def _kml_place(text: str, delimiter: str | None) -> tuple[float, float]:

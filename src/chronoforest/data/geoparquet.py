@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from chronoforest.errors import BadDataset
 from chronoforest.types import FloatArray
 
-POINT, LINE = 1, 2
+POINT, LINE, LINES = 1, 2, 5
 
 Column = NDArray[Any]
 
@@ -28,8 +28,12 @@ def with_places(columns: Mapping[str, Column], metadata: Mapping[bytes, bytes]) 
     geometry = about["columns"][primary]
     if geometry.get("encoding", "WKB") != "WKB":
         raise BadDataset(f"its geometry is encoded as {geometry['encoding']!r:.40}, expected WKB")
-    lines = [_points(bytes(cell)) if cell is not None else np.zeros((0, 2)) for cell in columns[primary]]
-    rest = {name: column for name, column in columns.items() if name != primary}
+    parts = [_lines(bytes(cell)) if cell is not None else [] for cell in columns[primary]]
+    num_parts = np.array([len(part) for part in parts])
+    lines = [line for part in parts for line in part]
+    if not lines:
+        raise BadDataset("its geometry is empty")
+    rest = {name: _repeated(column, num_parts) for name, column in columns.items() if name != primary}
     counts = np.array([len(line) for line in lines])
     places = np.concatenate(lines)
     axes = ("longitude", "latitude") if _is_geographic(geometry.get("crs")) else ("x", "y")
@@ -68,24 +72,39 @@ def spread(column: Column, counts: Column) -> Column:
     return np.repeat(column, counts)
 
 
-def _points(geometry: bytes) -> FloatArray:
-    """[n, 2] the places of a point or a line in well-known binary, heights left out."""
+def _repeated(column: Column, num_parts: Column) -> Column:
+    """Cells of geometries for each of their lines."""
+    return column if (num_parts == 1).all() else np.repeat(column, num_parts)
+
+
+def _lines(geometry: bytes) -> list[FloatArray]:
+    """The places [n, 2] of a point, a line or each of several lines in well-known binary, without heights."""
     try:
-        order = "<" if geometry[0] == 1 else ">"
-        (code,) = struct.unpack_from(f"{order}I", geometry, 1)
-        start = 9 if code & 0x20000000 else 5
-        kind = (code & 0x0FFFFFFF) % 1000
-        size = 2 + _num_extra(code)
-        count = 1
-        if kind == LINE:
-            (count,) = struct.unpack_from(f"{order}I", geometry, start)
-            start += 4
-        if kind not in (POINT, LINE):
-            raise BadDataset(f"its geometry has kind {kind}, expected points or lines")
-        numbers = np.frombuffer(geometry, dtype=f"{order}f8", count=count * size, offset=start)
+        lines, _ = _read(geometry, 0)
     except (struct.error, IndexError, ValueError) as error:
         raise BadDataset(f"its geometry is no well-known binary ({error})") from error
-    return numbers.reshape(count, size)[:, :2].astype(np.float64)
+    return lines
+
+
+def _read(geometry: bytes, at: int) -> tuple[list[FloatArray], int]:
+    """Lines of the geometry that begins at a byte, and the byte behind it."""
+    order = "<" if geometry[at] == 1 else ">"
+    (code,) = struct.unpack_from(f"{order}I", geometry, at + 1)
+    start = at + (9 if code & 0x20000000 else 5)
+    kind, size, count = (code & 0x0FFFFFFF) % 1000, 2 + _num_extra(code), 1
+    if kind not in (POINT, LINE, LINES):
+        raise BadDataset(f"its geometry has kind {kind}, expected points or lines")
+    if kind != POINT:
+        (count,) = struct.unpack_from(f"{order}I", geometry, start)
+        start += 4
+    if kind == LINES:
+        lines: list[FloatArray] = []
+        for _ in range(count):
+            part, start = _read(geometry, start)
+            lines += part
+        return lines, start
+    numbers = np.frombuffer(geometry, dtype=f"{order}f8", count=count * size, offset=start)
+    return [numbers.reshape(count, size)[:, :2].astype(np.float64)], start + 8 * count * size
 
 
 def _num_extra(code: int) -> int:

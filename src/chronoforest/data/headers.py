@@ -11,12 +11,15 @@ from pathlib import Path
 import numpy as np
 
 from chronoforest.data.clocks import DATE, HOURS, are_dates, are_epochs
-from chronoforest.data.polylines import lists_places
+from chronoforest.data.polylines import can_be_either, lists_places
 from chronoforest.errors import BadDataset
 from chronoforest.types import FloatArray
 
 MANY_ROWS = 500
 """Enough to see what columns hold."""
+
+MOST_COUNTED = 0.9
+"""Share of steps that are the same where something is counted and not timed."""
 
 REGION = 20.0
 """Degrees that recordings of one region span."""
@@ -46,6 +49,18 @@ class Sample:
         return self.are_numbers and not is_whole and float(np.ptp(self.numbers)) > 0
 
     @property
+    def are_whole_places(self) -> bool:
+        """Whether cells can be coordinates in pixels or millimetres: whole numbers that go up and down."""
+        steps = np.diff(self.numbers)
+        is_whole = self.are_numbers and bool((self.numbers == np.rint(self.numbers)).all())
+        return is_whole and not self.repeats and bool((steps > 0).any() and (steps < 0).any())
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether cells are one and the same number."""
+        return self.are_numbers and float(np.ptp(self.numbers)) == 0
+
+    @property
     def repeats(self) -> bool:
         """Whether most cells are like others, as those are that tell recordings apart."""
         return len(set(self.texts)) <= max(1, len(self.texts) // 3)
@@ -63,11 +78,20 @@ class Sample:
 
     def rises_for_each(self, bodies: Sequence[str]) -> bool:
         """Whether every cell is a larger number than the one before of the same body [n]."""
+        steps = self._steps(bodies)
+        return self.are_numbers and len(steps) > 0 and bool((steps > 0).all())
+
+    def counts_for_each(self, bodies: Sequence[str]) -> bool:
+        """Whether nearly all cells are whole numbers as much larger than the one before of the same body."""
+        steps = self._steps(bodies)
+        usual = np.median(steps)
+        return bool(usual == np.rint(usual)) and float((steps == usual).mean()) > MOST_COUNTED
+
+    def _steps(self, bodies: Sequence[str]) -> FloatArray:
+        """From a cell to the next of the same body."""
         _, codes = np.unique(bodies, return_inverse=True)
         order = np.argsort(codes, kind="stable")
-        is_same = np.diff(codes[order]) == 0
-        steps = np.diff(self.numbers[order])[is_same]
-        return self.are_numbers and len(steps) > 0 and bool((steps > 0).all())
+        return np.asarray(np.diff(self.numbers[order])[np.diff(codes[order]) == 0])
 
     @property
     def is_flag(self) -> bool:
@@ -91,6 +115,8 @@ def names_without_header(path: Path, rows: Sequence[Sequence[str]], width: int) 
     columns = [Sample.of([cell.strip() for cell in cells]) for cells in zip(*sample, strict=True)]
     names = guessed_names(columns)
     is_either = bool(names) and _is_either(columns, names)
+    if "places" in names:
+        _refuse_either(path, names, columns[names.index("places")])
     if _is_timed(names) and not is_either:
         return names
     got = ", ".join(map(repr, rows[0]))
@@ -98,9 +124,20 @@ def names_without_header(path: Path, rows: Sequence[Sequence[str]], width: int) 
         doubt = " (both orders of lon and lat would fit)" if is_either else ""
         advice = f"if these are {', '.join(names)}, add --header {','.join(names)}{doubt}"
     else:
-        advice = f"name its {width} columns in their order, such as --header id,time,lon,lat"
+        advice = f"name all its {width} columns in their order, such as --header id,time,lon,lat"
     shown = got if len(got) <= 80 else f"{got[:79]}…"
     raise BadDataset(f"{path}: the first row must name every column once, got {shown}; {advice}")
+
+
+def _refuse_either(path: Path, names: Sequence[str], places: Sample) -> None:
+    """Refuse lists of places in which longitude and latitude could be either way round."""
+    if can_be_either(places.texts):
+        header = ",".join(names)
+        ways = [f"--header {header.replace('places', way)}" for way in ("lonlat", "latlon")]
+        raise BadDataset(
+            f"{path}: longitude or latitude could come first in {places.texts[0]!r:.60}, and no header "
+            f"tells; add {ways[0]} or {ways[1]}"
+        )
 
 
 def guessed_names(columns: Sequence[Sample]) -> list[str]:
@@ -123,11 +160,25 @@ def _places(columns: Sequence[Sample]) -> dict[int, str]:
     for k, column in enumerate(columns):
         if lists_places(np.array(column.texts, dtype=object)):
             return {k: "places"}
-    free = {k: column for k, column in enumerate(columns) if k not in taken and column.are_places}
-    pairs = [(k, k + 1) for k in free if k + 1 in free]
+    free = {k: column for k, column in enumerate(columns) if k not in taken}
+    ids = [k for k, column in free.items() if column.repeats]
+    fine = {k for k, column in free.items() if column.are_places}
+    whole = {k for k, column in free.items() if column.are_whole_places and not _is_order(columns, k, ids)}
+    pairs = [pair for pair in _neighbours(columns) if fine.issuperset(pair) or whole.issuperset(pair)]
     # A time in seconds lies beside the coordinates and looks like one, but for rising all the way.
-    best = min(pairs, key=lambda pair: sum(free[k].rises for k in pair), default=None)
+    best = min(sorted(pairs), key=lambda pair: sum(free[k].rises for k in pair), default=None)
     return dict(zip(best, _axes(*(free[k] for k in best)), strict=True)) if best is not None else {}
+
+
+def _neighbours(columns: Sequence[Sample]) -> list[tuple[int, int]]:
+    """Columns beside each other; one that never changes, such as a height, may stand between."""
+    pairs = [(k, k + 1) for k in range(len(columns) - 1)]
+    return pairs + [(k, k + 2) for k in range(len(columns) - 2) if columns[k + 1].is_constant]
+
+
+def _is_order(columns: Sequence[Sample], k: int, ids: Sequence[int]) -> bool:
+    """Whether a column rises from row to row of each body that another one names."""
+    return any(columns[k].rises_for_each(columns[body].texts) for body in ids if body != k)
 
 
 def _times(columns: Sequence[Sample]) -> dict[int, str]:
@@ -149,7 +200,8 @@ def _order(columns: Sequence[Sample], free: Sequence[int], ids: Sequence[int]) -
     pairs = ((k, body) for k in free for body in ids if body != k)
     for k, body in pairs:
         if columns[k].rises_for_each(columns[body].texts):
-            return {k: "frame" if columns[k].counts else "time", body: "id"}
+            is_count = columns[k].counts or columns[k].counts_for_each(columns[body].texts)
+            return {k: "frame" if is_count else "time", body: "id"}
     return {}
 
 

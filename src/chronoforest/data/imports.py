@@ -21,6 +21,7 @@ from chronoforest.data.cleaning import Finding, Tracks
 from chronoforest.data.columns import Columns
 from chronoforest.data.cutting import SHORTEST, cut, fitting_length, split_at_gaps, split_at_holes
 from chronoforest.data.episodes import RECORDED_ROWS, Episodes, flat_arrays, write_arrays
+from chronoforest.data.frames import plainly
 from chronoforest.data.placing import (
     Units,
     chosen_frame,
@@ -111,7 +112,7 @@ def import_files(
     tracks, finding = without_nowhere(tracks, frame)
     findings.append(finding)
     tracks = _through(_calmers(params), placed(tracks, frame), findings)
-    period, finding = _sampling(tracks, params.step)
+    period, finding = _sampling(tracks, params.step, read.has_clock)
     findings.append(finding)
     tracks = _through(_splits(params, paces.median_period(tracks)), tracks, findings)
     findings += [look(tracks) for look in (paces.differing, cleaning.axes, paces.standing)]
@@ -131,7 +132,12 @@ def import_files(
 
 Step = Callable[[Tracks], tuple[Tracks, Finding]]
 
-REPAIRS: tuple[Step, ...] = (cleaning.without_holes, cleaning.in_order, cleaning.without_duplicates)
+REPAIRS: tuple[Step, ...] = (
+    cleaning.without_holes,
+    cleaning.in_order,
+    cleaning.with_fine_times,
+    cleaning.without_duplicates,
+)
 """What every recording goes through first."""
 
 
@@ -169,19 +175,25 @@ def save_episodes(path: Path, episodes: Episodes) -> None:
     write_arrays(path, arrays)
 
 
-def _sampling(tracks: Tracks, step: float | None) -> tuple[float, Finding]:
+def _sampling(tracks: Tracks, step: float | None, has_clock: bool) -> tuple[float, Finding]:
     """Seconds between rows: told, the median of the recordings, or as many medians as it takes to cross the
     world in `MOST_ACROSS` moves, since a distance in steps cannot be learned over tens of thousands, or to
     see moves at all among noise."""
     usual = paces.median_period(tracks)
-    is_odd = usual >= 100 and max(float(np.abs(track.time).max()) for track in tracks) < 1e8
+    is_odd = has_clock and usual >= 100 and max(float(np.abs(track.time).max()) for track in tracks) < 1e8
     doubt = "; or are these milliseconds?" if is_odd else ""
     across = paces.moves_across(tracks)
     wide, noisy = max(1, round(across / MOST_ACROSS)), paces.rows_to_see_a_move(tracks)
     why = f": the world is {across:.0f} rows wide" if wide >= noisy else ": moves of a row are lost in noise"
     period = step or max(wide, noisy) * usual
     why = why if step is None and period > usual else ""
-    return period, Finding("sampling", f"rows every {usual:.3g} s{doubt}", f"every {period:.3g} s{why}")
+    seconds, every = (_lasting(value, has_clock) for value in (usual, period))
+    return period, Finding("sampling", f"rows every {seconds}{doubt}", f"every {every}{why}")
+
+
+def _lasting(period: float, has_clock: bool) -> str:
+    """A time between rows, in what they were counted by."""
+    return f"{plainly(period)} {'s' if has_clock else 'step' if period == 1 else 'steps'}"
 
 
 def _evenly(whole: Joined, smoothing: float) -> Tracks:

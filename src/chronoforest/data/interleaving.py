@@ -12,6 +12,9 @@ from chronoforest.types import FloatArray, IntArray
 MANY_ROWS = 20_000
 """Enough to tell whether rows of several bodies are interleaved."""
 
+SHUFFLED = 0.2
+"""Share of their extent that rows of many bodies lie apart; those that are drawn by chance are at a third."""
+
 CLEARLY_SHORTER = 0.3
 """What the way through all rows shrinks to when bodies that were interleaved are told apart."""
 
@@ -54,9 +57,12 @@ def _codes(table: Table, name: str, rows: IntArray) -> IntArray | None:
 
 
 def _alternates(places: FloatArray) -> bool:
-    """Whether a row's next of kin is rarely the next row."""
+    """Whether a row's next of kin is rarely the next row, or rows lie as far apart as if shuffled."""
     if len(places) <= 10:
         return False
+    extent = float(np.linalg.norm(np.ptp(places, axis=0)))
+    if float(np.median(np.linalg.norm(np.diff(places, axis=0), axis=1))) > SHUFFLED * extent:
+        return True
     hops = np.stack(
         [np.linalg.norm(places[k:-5] - places[: -5 - k], axis=1)[: len(places) - 10] for k in range(1, 6)]
     )

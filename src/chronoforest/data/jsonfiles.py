@@ -16,13 +16,16 @@ from chronoforest.errors import BadDataset
 E7 = 1e7
 """Parts of a degree that Google counts."""
 
+LONGEST_LIST = 16
+"""Numbers that a list may have to become columns: places, rotations, matrices."""
+
 PAIR = re.compile(r"(?:geo:)?\s*(-?\d+(?:\.\d+)?)°?\s*,\s*(-?\d+(?:\.\d+)?)°?\s*")
 """Latitude and longitude as its newer files write them."""
 
 
 def read_json(content: bytes) -> dict[str, NDArray[Any]]:
     """Columns of whichever JSON with tracks it is."""
-    values = json.loads(content.decode("utf-8-sig"))
+    values = _values(content.decode("utf-8-sig"))
     if isinstance(values, Mapping) and isinstance(values.get("locations"), list):
         return _rows(values["locations"])
     segments = values.get("semanticSegments") if isinstance(values, Mapping) else values
@@ -33,8 +36,21 @@ def read_json(content: bytes) -> dict[str, NDArray[Any]]:
     return geojson_columns(values)
 
 
+def _values(text: str) -> Any:
+    """What a file holds: one value, or one in every line, of which features belong together."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        lines = [line.strip("\x1e \r") for line in text.splitlines()]
+        values = [json.loads(line) for line in lines if line]
+        if not values or not isinstance(values[0], Mapping):
+            raise
+    is_map = all(isinstance(value, Mapping) and value.get("type") == "Feature" for value in values)
+    return {"type": "FeatureCollection", "features": values} if is_map else values
+
+
 def _rows(rows: Sequence[Mapping[str, Any]]) -> dict[str, NDArray[Any]]:
-    """Objects as rows, what they hold by name; nested values are left out."""
+    """Objects as rows, what they hold by name; of nested values those of objects and the numbers of lists."""
     known = [_flat(row) for row in rows if isinstance(row, Mapping)]
     names = dict.fromkeys(name for row in known for name in row)
     if not names:
@@ -43,13 +59,27 @@ def _rows(rows: Sequence[Mapping[str, Any]]) -> dict[str, NDArray[Any]]:
 
 
 def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
-    """The plain values of a row, degrees as such."""
-    flat = {name: value for name, value in row.items() if not isinstance(value, (Mapping, list))}
+    """The plain values of a row, degrees as such; nested ones as NAME.x or NAME.0."""
+    flat = dict(_unnested("", row))
     for axis in ("latitude", "longitude"):
         value = flat.pop(f"{axis}E7", None)
         if isinstance(value, (int, float)):
             flat[axis] = value / E7
     return flat
+
+
+def _unnested(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """A value with its name; one for each of an object and of a list of a few numbers."""
+    if isinstance(value, Mapping):
+        inner = value.items()
+    elif isinstance(value, list):
+        is_place = len(value) <= LONGEST_LIST and all(isinstance(part, (int, float)) for part in value)
+        inner = {str(k): part for k, part in enumerate(value)}.items() if is_place else {}.items()
+    else:
+        yield name, value
+        return
+    for key, part in inner:
+        yield from _unnested(f"{name}.{key}" if name else str(key), part)
 
 
 def _timeline(segments: Sequence[Any]) -> dict[str, NDArray[Any]]:

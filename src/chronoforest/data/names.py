@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 from chronoforest.data.clocks import CALLED
 
@@ -21,6 +22,19 @@ ENDS = {
     *("departure", "arrival", "orig", "pick", "drop"),
 }
 """Words in the names of a trip's two ends, which are no track."""
+
+NO_PLACES = {
+    *("velocity", "vel", "speed", "acceleration", "accel", "acc", "jerk", "heading", "course", "v", "a", "q"),
+    *("orientation", "rotation", "quaternion", "quat", "twist", "linear", "angular", "force", "torque"),
+    *("action", "actions", "error", "accuracy", "std", "stddev", "sigma", "variance", "covariance"),
+}
+"""Words in the names of what has a direction, too, or says how sure a place is: lonVelocity, twist.x."""
+
+POSITIONS = {"position", "pos", "translation", "location", "center", "centre"}
+"""Words in the names of places, where several columns end with x or are numbered."""
+
+EPISODE_ENDS = ("terminals", "timeouts", "truncations")
+"""Columns that are true in the last row of an episode."""
 
 PLANES = (
     ("x", "y"),
@@ -64,7 +78,7 @@ TIMES = (
     *("fixtime", "globaltime", "ts", "when", "sec", "secs", "millis", "milliseconds", "gpsdatetime"),
     *("gpstimestamp", "unixtimestamp", "createdat", "recordtime", "locationtime", "positiontime"),
     *("zeit", "zeitstempel", "zeitpunkt", "uhrzeit", "fechahora", "hora", "horodatage", "heure"),
-    *("datahora", "tiempo", "temps", "date", "datum", "fecha"),
+    *("datahora", "tiempo", "temps", "stamp", "headerstamp", "date", "datum", "fecha"),
 )
 """Names in lower case, letters and digits alone; of several that are there the first is taken."""
 
@@ -102,6 +116,13 @@ def holds(name: str, words: set[str]) -> bool:
     """Whether one of the words is in a name; longitude and latitude also where they are joined to others."""
     joined = plain(name)
     return bool(words_of(name) & words) or any(word in joined for word in words if len(word) >= 8)
+
+
+def nanoseconds_beside(name: str, names: Collection[str]) -> str | None:
+    """The column of nanoseconds that belongs to one of whole seconds: stamp.nanosec to stamp.sec."""
+    stem = re.sub(r"sec(s|onds)?$", "", name)
+    ends = ("nsec", "nsecs", "nanosec", "nanosecs", "nanoseconds") if stem != name else ()
+    return next((stem + end for end in ends if stem + end in names), None)
 
 
 def _in_order(name: str) -> list[str]:

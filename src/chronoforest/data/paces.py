@@ -6,6 +6,7 @@ import numpy as np
 
 from chronoforest.data.cleaning import Finding, Track, Tracks
 from chronoforest.data.episodes import JUMP_FACTOR
+from chronoforest.data.frames import plainly
 from chronoforest.types import BoolArray, FloatArray
 
 MOST_WAY = 0.75
@@ -68,7 +69,8 @@ def differing(tracks: Tracks) -> Finding:
         return Finding("speeds", "most steps stand still", "kept")
     low, middle, high = np.quantile(list(moving.values()), (0.05, 0.5, 0.95))
     odd = [name for name, pace in moving.items() if not middle / 20 < pace < middle * 20]
-    found = f"{middle:.3g} units/s in the median, {low:.3g} to {high:.3g} in nine of ten recordings"
+    most = f"{plainly(low)} to {plainly(high)} in nine of ten recordings"
+    found = f"{plainly(middle)} units/s in the median, {most}"
     if odd:
         found += f"; {len(odd)} differ more than twentyfold, for example {odd[0]}"
     return Finding("speeds", found, "kept: look at their units" if odd else "")

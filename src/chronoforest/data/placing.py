@@ -99,7 +99,8 @@ def _look_like_degrees(places: FloatArray, tracks: Tracks) -> bool:
 def _refuse_no_degrees(recording: str, places: FloatArray, units: Units) -> None:
     """Refuse coordinates that are none, but for a few that mean that there was no fix."""
     if not _are_degrees(places):
-        other = "" if units == "degrees" else "; --units plain takes them as they are"
+        other = "; write parts of degrees, such as millionths, as degrees first"
+        other += "" if units == "degrees" else "; --units plain takes them as they are"
         raise BadDataset(f"{recording}: degrees must be longitude, then latitude; {_spans(places)}{other}")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,11 +17,17 @@ from chronoforest.types import FloatArray
 
 WELL_KNOWN_TEXT = re.compile(r"\s*(?:POINT|LINESTRING)\s*Z?\s*\(([^()]*)\)\s*", re.IGNORECASE)
 
+LATITUDE_FIRST = re.compile(r"lat[a-z]*[\W_]*(?:lon|lng)", re.IGNORECASE)
+"""In the name of a column of places: latlon, lat_lng, Latitude/Longitude."""
+
+LARGEST_LATITUDE = 90.0
+
 Column = NDArray[Any]
 
 
 def with_places(columns: Mapping[str, Column]) -> dict[str, Column]:
-    """Columns with the places that one of them lists as coordinates; as they are where none does.
+    """Columns with the places that one of them lists as coordinates; as they are where none does. Longitude
+    comes first, unless the column is called latlon or the like.
 
     When a trip began is the time of none of its places, so such columns are left out.
     """
@@ -31,6 +37,8 @@ def with_places(columns: Mapping[str, Column]) -> dict[str, Column]:
     lines = [_line(listed, row, str(cell)) for row, cell in enumerate(columns[listed], start=1)]
     counts = np.array([len(line) for line in lines])
     places = np.concatenate(lines)
+    if LATITUDE_FIRST.search(listed):
+        places = places[:, ::-1]
     axes = ("longitude", "latitude") if (np.abs(places) <= 360.0).all() else ("x", "y")
     found: dict[str, Column] = {axis: places[:, k] for k, axis in enumerate(axes)}
     is_line = bool((counts > 1).any())
@@ -42,6 +50,16 @@ def with_places(columns: Mapping[str, Column]) -> dict[str, Column]:
         if name not in (listed, *found) and not (is_line and _is_start(name, column))
     }
     return {**found, **rest}
+
+
+def can_be_either(cells: Sequence[str]) -> bool:
+    """Whether either coordinate of places that are no larger than degrees could be the latitude; cells that
+    hold none are refused elsewhere."""
+    try:
+        sizes = np.abs(np.concatenate([_line("places", 0, cell) for cell in cells]))
+    except BadDataset:
+        return False
+    return bool((sizes > 1.0).any() and (sizes <= LARGEST_LATITUDE).all())
 
 
 def lists_places(column: Column) -> bool:

@@ -18,7 +18,7 @@ from scipy.spatial import cKDTree
 
 from chronoforest.data.blocks import visited
 from chronoforest.data.episodes import Episodes
-from chronoforest.data.frames import Frame
+from chronoforest.data.frames import Frame, plainly
 from chronoforest.types import BoolArray, FloatArray, IntArray
 
 NUM_SOURCES = 200
@@ -107,17 +107,20 @@ class Reach:
             "parts",
             (
                 f"{len(self.part_sizes)}, the largest with {main:.0f} % of {len(self.places)} places "
-                f"of {self.block:.3g} {unit}"
+                f"of {plainly(self.block)} {unit}"
             ),
         )
         yield (
             "longest hop",
-            f"{hop:.3g} {unit} between two rows, from {frame.show_local(self.longest_hop[0])}",
+            f"{plainly(hop)} {unit} between two rows, from {frame.show_local(self.longest_hop[0])}",
         )
         yield "thin", f"{100 * self.thin_share:.0f} % of the places were passed by one recording alone"
         for wish in self.wishes:
             ends = f"from {frame.show_local(wish.source)} to {frame.show_local(wish.target)}"
-            yield "record next", f"{ends}, {wish.length:.3g} {unit}: {wish.why} ({wish.num_blocks} places)"
+            yield (
+                "record next",
+                f"{ends}, {plainly(wish.length)} {unit}: {wish.why} ({wish.num_blocks} places)",
+            )
 
     @cached_property
     def wishes(self) -> tuple[Wish, ...]:

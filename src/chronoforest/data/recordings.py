@@ -11,7 +11,7 @@ import numpy as np
 from chronoforest.data.cleaning import Finding, Track, Tracks, counted
 from chronoforest.data.columns import Columns
 from chronoforest.data.interleaving import interleaved
-from chronoforest.data.names import is_time
+from chronoforest.data.names import EPISODE_ENDS, is_time
 from chronoforest.data.sources import Source, opened
 from chronoforest.data.tables import Table, read_table
 from chronoforest.data.watching import Watch, unwatched
@@ -33,13 +33,15 @@ class Recordings:
 @dataclass(frozen=True)
 class _File:
     """Recordings of a file; clock: what its times are, where they are not plain seconds; odd: what else is
-    to be told; guessed: names of its columns, where it has none itself."""
+    to be told; guessed: names of its columns, where it has none itself; ends: the columns that are true in
+    the last row of a recording."""
 
     tracks: Tracks
     columns: Columns
     clock: str
     odd: str
     guessed: tuple[str, ...] = ()
+    ends: tuple[str, ...] = ()
 
 
 def read_recordings(
@@ -70,7 +72,9 @@ def read_recordings(
     if timeless is not None:
         findings.append(timeless)
     first = files[0].columns
-    return Recordings(tracks, first, first.has_clock or _is_told(first, step), tuple(findings))
+    if step is not None and _is_counted(first):
+        tracks = _in_seconds(tracks, step)
+    return Recordings(tracks, first, first.has_clock or step is not None, tuple(findings))
 
 
 def _of_one_kind(files: list[_File]) -> tuple[list[_File], Finding | None]:
@@ -98,7 +102,8 @@ def _read(source: Source, columns: Columns, step: float) -> _File:
     values = np.stack([table.numbers(name) for name in columns.values], axis=1)
     clock = table.clock(columns.time) if columns.time is not None else None
     seconds = clock.seconds if clock is not None else None
-    labels = _labels(table, columns)
+    ends = () if columns.ids else tuple(name for name in EPISODE_ENDS if table.has(name))
+    labels = _labels(table, columns, ends)
     odd = "" if any(labels) else interleaved(table, columns, values[:, :2], seconds)
     names, codes = np.unique(labels, return_inverse=True)
     order = np.argsort(codes, kind="stable")
@@ -106,7 +111,7 @@ def _read(source: Source, columns: Columns, step: float) -> _File:
     for label, rows in zip(names, np.split(order, np.cumsum(np.bincount(codes))[:-1]), strict=True):
         time = seconds[rows] if seconds is not None else step * np.arange(len(rows), dtype=np.float64)
         tracks.append(Track(f"{table.source}: {label}" if label else table.source, time, values[rows]))
-    return _File(tracks, columns, clock.told if clock is not None else "", odd, table.guessed)
+    return _File(tracks, columns, clock.told if clock is not None else "", odd, table.guessed, ends)
 
 
 def _chosen(files: Sequence[_File], step: float | None) -> Finding:
@@ -115,9 +120,11 @@ def _chosen(files: Sequence[_File], step: float | None) -> Finding:
     odd = next((file.odd for file in files if file.odd), "")
     if first.time is not None and not is_time(first.time):
         clock = clock or "by what it holds"
+    if _is_counted(first):
+        clock = _counted(step)
     told = {
         "coordinates": ", ".join(first.coordinates or ()),
-        "episode": ", ".join(first.ids) or "none: a file is a recording",
+        "episode": ", ".join(first.ids or files[0].ends) or "none: a file is a recording",
         "time": f"{first.time} ({clock})" if clock else first.time or _without_time(step),
     }
     found = "; ".join(f"{name} {which}" for name, which in told.items())
@@ -134,17 +141,32 @@ def _without_time(step: float | None) -> str:
     return "none: rows are a step apart; --step tells how many seconds that is, --time names a column"
 
 
-def _is_told(columns: Columns, step: float | None) -> bool:
-    """Whether the seconds between rows are known although no column has them."""
-    return columns.time is None and step is not None
+def _counted(step: float | None) -> str:
+    """What is told of a column that counts rows or pictures."""
+    if step is not None:
+        return f"an order: rows are {step:g} s apart, as told"
+    return "an order and no clock; --step tells how many seconds rows are apart"
 
 
-def _labels(table: Table, columns: Columns) -> list[str]:
+def _is_counted(columns: Columns) -> bool:
+    """Whether the column that orders rows is no clock."""
+    return columns.time is not None and not columns.has_clock
+
+
+def _in_seconds(tracks: Tracks, step: float) -> Tracks:
+    """Tracks whose rows are counted, so many seconds from one to the next in the median."""
+    hops = np.concatenate([np.diff(np.sort(track.time)) for track in tracks])
+    hops = hops[hops > 0]
+    scale = step / float(np.median(hops)) if len(hops) else 1.0
+    return [replace(track, time=scale * track.time) for track in tracks]
+
+
+def _labels(table: Table, columns: Columns, ends: Sequence[str]) -> list[str]:
     if columns.ids:
         parts = [table.labels(name) for name in columns.ids]
         return [" ".join(cells) for cells in zip(*parts, strict=True)]
-    if table.has("terminals"):
-        is_end = table.numbers("terminals") > 0
+    if ends:
+        is_end = np.any([table.numbers(name) > 0 for name in ends], axis=0)
         numbers: IntArray = np.cumsum(is_end) - is_end
         return [str(number) for number in numbers.tolist()]
     return [""] * len(table)

@@ -6,15 +6,18 @@ import shutil
 import tarfile
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import NoReturn
 
+from chronoforest.data.foreign import advice_on
 from chronoforest.data.tables import MINARI, READERS, ending_of
 from chronoforest.errors import BadDataset
 from chronoforest.files import reading
 
+ZIPS = (".zip", ".kmz")
 TARS = (".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz")
 
 LARGEST = 2**35
@@ -55,21 +58,27 @@ def _found(source: str | Path, folder: Path) -> list[Source]:
 
 def _below(folder: Path, name: Path) -> list[Source]:
     """All files that can be read in a folder and the folders in it, in the order of their names."""
-    paths = (path for path in sorted(folder.rglob("*")) if path.is_file() and not path.name.startswith("."))
+    paths = [path for path in sorted(folder.rglob("*")) if path.is_file() and not path.name.startswith(".")]
     found = [
         Source(path, str(name / path.relative_to(folder)), is_named=False)
         for path in paths
         if ending_of(path) in READERS
     ]
     if not found:
-        raise BadDataset(f"{name}: no file that can be read in it; known are {', '.join(READERS)}")
+        _refuse_all(name, paths)
     return found
+
+
+def _refuse_all(name: Path, paths: Iterable[Path]) -> NoReturn:
+    """Refuse a folder or an archive of which no file can be read."""
+    told = advice_on(paths)
+    raise BadDataset(f"{name}: no file that can be read in it; {told or 'known are ' + ', '.join(READERS)}")
 
 
 def _unpacker(path: Path) -> Callable[[Path, Path], Path] | None:
     """What unpacks an archive into a folder, by its name."""
     name = path.name.lower()
-    if name.endswith(".zip"):
+    if name.endswith(ZIPS):
         return _unzipped
     return _untarred if name.endswith(TARS) else None
 
@@ -77,11 +86,14 @@ def _unpacker(path: Path) -> Callable[[Path, Path], Path] | None:
 def _unzipped(archive: Path, folder: Path) -> Path:
     """A folder with all files of a zip archive that can be read."""
     with reading(archive, "a zip archive", BadDataset), zipfile.ZipFile(archive) as file:
+        names = [Path(member.filename) for member in file.infolist()]
         members = [member for member in file.infolist() if ending_of(Path(member.filename)) in READERS]
         _refuse_too_large(sum(member.file_size for member in members))
         folder.mkdir(exist_ok=True)
         for member in members:
             file.extract(member, folder)
+    if not members:
+        _refuse_all(archive, names)
     return folder
 
 

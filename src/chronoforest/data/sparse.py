@@ -11,6 +11,7 @@ from chronoforest.data import paces
 from chronoforest.data.cleaning import Finding, Tracks, resampled
 from chronoforest.data.corners import Spacing
 from chronoforest.data.cutting import FEW_RECORDINGS, KEPT_SHARE, MUCH_LOST, SHORTEST
+from chronoforest.data.frames import plainly
 from chronoforest.data.watching import Watch, unwatched
 from chronoforest.types import FloatArray
 
@@ -91,8 +92,8 @@ def _followed(tracks: Tracks, move: float, watch: Watch) -> Followed | None:
 
 def _gain(led: Followed, unit: str) -> str:
     return (
-        f"led over the rows of others: held-out ones lie {led.missed:.3g} {unit} off on average, "
-        f"{led.missed_by_lines:.3g} {unit} with straight lines"
+        f"led over the rows of others: held-out ones lie {plainly(led.missed)} {unit} off on average, "
+        f"{plainly(led.missed_by_lines)} {unit} with straight lines"
     )
 
 

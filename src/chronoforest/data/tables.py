@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lzma
 import re
 import zlib
 from collections.abc import Callable, Mapping, Sequence
@@ -15,13 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chronoforest.data import polylines
+from chronoforest.data.angles import number_of
 from chronoforest.data.arrays import read_minari, read_numpy
-from chronoforest.data.clocks import HOURS, Clock, clock_of, iso_seconds, writing_of
-from chronoforest.data.geofiles import read_gpx, read_kml
+from chronoforest.data.clocks import HOURS, Clock, clock_of, few_of, iso_seconds, writing_of
+from chronoforest.data.digits import hours_from_digits
+from chronoforest.data.foreign import advice
+from chronoforest.data.geofiles import read_gpx, read_kml, read_tcx
 from chronoforest.data.geoparquet import unlisted, with_places
 from chronoforest.data.jsonfiles import read_json
-from chronoforest.data.names import DATES, plain, words_of
-from chronoforest.data.textfiles import content_of, read_plt, read_text, shortened
+from chronoforest.data.names import DATES, nanoseconds_beside, plain, words_of
+from chronoforest.data.receivers import read_igc, read_nmea
+from chronoforest.data.textfiles import PACKED, content_of, read_plt, read_text, shortened
 from chronoforest.errors import BadDataset
 from chronoforest.files import DAMAGE, reading
 from chronoforest.modules import optional
@@ -30,8 +35,14 @@ from chronoforest.types import FloatArray
 MINARI = "minari:"
 """What a source begins with that is a Minari dataset's name and not a file."""
 
-MISSING = {"", "na", "n/a", "nan", "null", "none", "nil", "-", "--", "?", "\\n", "unknown", "undefined"}
+MISSING = {
+    *("", "na", "n/a", "nan", "null", "none", "nil", "-", "--", "?", "\\n", "unknown", "undefined", "nat"),
+    *("#n/a", "#na", "<na>", "#null!", "#value!", "#div/0!", "(null)", "missing"),
+}
 """What stands in cells without a value, in lower case."""
+
+EIGHT_DIGITS = re.compile(r"\d{8}")
+"""A year, a month and a day."""
 
 Column = NDArray[Any]
 
@@ -63,7 +74,8 @@ class Table:
     def numbers(
         self, name: str, parse: Callable[[str], float] = float, expected: str = "a number"
     ) -> FloatArray:
-        """[N] a column as numbers; text is parsed, with decimal commas too, and an empty cell is NaN."""
+        """[N] a column as numbers; text is parsed, with decimal commas and as degrees with a hemisphere too.
+        An empty cell is NaN, and so are a few that hold something else."""
         column = self._column(name)
         if column.dtype.kind in "biuf":
             return np.asarray(column, dtype=np.float64)
@@ -71,15 +83,18 @@ class Table:
         if parse is float:
             with suppress(ValueError):  # the first cell that is none is looked for below
                 return np.array([text or "nan" for text in texts], dtype=np.float64)
-            texts = [text.replace(",", ".", 1) if "." not in text else text for text in texts]
-        numbers = np.full(len(texts), np.nan)
+            parse = number_of
+        numbers, odd = np.full(len(texts), np.nan), []
         for row, text in enumerate(texts):
             try:
                 numbers[row] = parse(text) if text.lower() not in MISSING else np.nan
             except (ValueError, OverflowError, OSError):
-                raise BadDataset(
-                    f"{self.source}: {name} holds {shortened(text)} in row {row + 1}, expected {expected}"
-                ) from None
+                odd.append(row)
+        if len(odd) > few_of(len(texts)):
+            raise BadDataset(
+                f"{self.source}: {name} holds {shortened(texts[odd[0]])} in row {odd[0] + 1}, expected "
+                f"{expected}"
+            )
         return numbers
 
     def times(self, name: str) -> FloatArray:
@@ -93,9 +108,12 @@ class Table:
         if column.dtype.kind == "M":
             seconds = column.astype("datetime64[us]").astype(np.int64).astype(np.float64) / 1e6
             return Clock(np.where(np.isnat(column), np.nan, seconds))
-        if column.dtype.kind in "biuf":
-            return clock_of(self.numbers(name), words_of(name))
+        beside = nanoseconds_beside(name, self.columns)
+        if beside is not None:
+            return Clock(self.numbers(name) + self.numbers(beside) / 1e9, f"with {beside}")
         dated = self._dated(name)
+        if dated is self and column.dtype.kind in "biuf":
+            return clock_of(self.numbers(name), words_of(name))
         texts = dated._texts(name)
         if any(texts) and (plain_dates := iso_seconds(texts)) is not None:
             return Clock(plain_dates)
@@ -119,13 +137,16 @@ class Table:
     def _dated(self, name: str) -> Table:
         """The same with hours of a day put behind the days of another column, if there is one."""
         dates = next((other for other in self.columns if plain(other) in DATES and other != name), None)
-        texts = self._texts(name)
-        if dates is None or not all(HOURS.fullmatch(text) or not text for text in texts):
+        if dates is None:
             return self
-        days = self._texts(dates)
+        texts = self._texts(name)
+        hours = (
+            texts if all(HOURS.fullmatch(text) or not text for text in texts) else hours_from_digits(texts)
+        )
+        if hours is None:
+            return self
         joined = [
-            f"{re.split('[ T]', day)[0]} {text}" if text else ""
-            for day, text in zip(days, texts, strict=True)
+            f"{_day(day)} {text}" if text else "" for day, text in zip(self._texts(dates), hours, strict=True)
         ]
         return Table(self.source, {name: np.array(joined, dtype=object)})
 
@@ -133,6 +154,12 @@ class Table:
         if name not in self.columns:
             raise BadDataset(f"{self.source}: no column {name!r}; there are: {', '.join(self.columns)}")
         return self.columns[name]
+
+
+def _day(text: str) -> str:
+    """The day of a date, with or without a time behind it, also of eight digits."""
+    day = re.split("[ T]", text)[0]
+    return f"{day[:4]}-{day[4:6]}-{day[6:]}" if EIGHT_DIGITS.fullmatch(day) else day
 
 
 def read_table(source: str | Path, header: Sequence[str] = ()) -> Table:
@@ -146,22 +173,28 @@ def read_table(source: str | Path, header: Sequence[str] = ()) -> Table:
     reader = READERS.get(ending_of(path))
     if reader is None:
         raise BadDataset(
-            f"{path}: cannot read {path.suffix or 'a file without an ending'}; known are "
-            f"{', '.join(READERS)}, text also with .gz, folders, .zip and .tar of them, and {MINARI}NAME "
-            "for a Minari dataset"
+            f"{path}: cannot read {path.suffix or 'a file without an ending'}; {advice(path) or _known()}"
         )
     if not path.is_file():
         raise BadDataset(f"{path}: no such file")
     try:
         return _text_table(path, header) if reader is _read_rows else Table(str(path), reader(path))
-    except (OSError, EOFError, zlib.error) as error:
+    except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
         raise BadDataset(f"{path}: cannot be read ({error})") from error
 
 
+def _known() -> str:
+    return (
+        f"known are {', '.join(READERS)}, text also with {', '.join(PACKED)}, folders, .zip and .tar of "
+        f"them, and {MINARI}NAME for a Minari dataset"
+    )
+
+
 def ending_of(path: Path) -> str:
-    """The last part of the name, or the one before .gz where a packed file is read like any other."""
+    """The last part of the name, or the one before .gz and the like where a packed file is read like any
+    other."""
     *_, inner, last = ("", "", *map(str.lower, path.suffixes))
-    return inner if last == ".gz" and inner not in (".parquet", ".npz", ".npy") else last
+    return inner if last in PACKED and inner not in (".parquet", ".npz", ".npy") else last
 
 
 def _map_reader(read: Callable[[bytes], dict[str, Column]], what: str) -> Callable[[Path], dict[str, Column]]:
@@ -210,6 +243,13 @@ READERS: dict[str, Callable[[Path], dict[str, Column]]] = {
     ".kml": _map_reader(read_kml, "a KML file"),
     ".geojson": _map_reader(read_json, "a GeoJSON file"),
     ".json": _map_reader(read_json, "a JSON file with tracks"),
+    ".jsonl": _map_reader(read_json, "a JSON file with tracks"),
+    ".ndjson": _map_reader(read_json, "a JSON file with tracks"),
+    ".geojsonl": _map_reader(read_json, "a GeoJSON file"),
+    ".tcx": _map_reader(read_tcx, "a TCX file"),
+    ".nmea": _map_reader(read_nmea, "an NMEA log"),
+    ".log": _map_reader(read_nmea, "an NMEA log"),
+    ".igc": _map_reader(read_igc, "an IGC file"),
     ".parquet": _read_parquet,
     ".npz": read_numpy,
     ".npy": read_numpy,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import bz2
 import csv
 import gzip
 import io
+import lzma
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -16,12 +18,16 @@ from numpy.typing import NDArray
 
 from chronoforest.data.headers import holds_values, names_without_header
 from chronoforest.errors import BadDataset
+from chronoforest.modules import optional
 
 SEPARATORS = "\t;|"
 """What parts cells, beside commas and spaces; decimal commas may stand between them."""
 
-FEW_LINES = 20
-"""Enough to see what parts cells."""
+FEW_LINES, FEW_TITLES = 20, 8
+"""Enough to see what parts cells, and as many as titles above a header have at most."""
+
+FEW_BYTES = 1000
+"""Enough to see an encoding with two bytes for every letter."""
 
 LONGEST_CELL = 2**27
 """Letters; a cell may hold all points of a trip."""
@@ -55,18 +61,33 @@ def read_text(path: Path, header: Sequence[str] = ()) -> Text:
     rows = _rows(path)
     if not rows:
         raise BadDataset(f"{path}: empty")
+    rows = _without_titles(rows)
     names = _names(rows)
     has_header = not any(map(holds_values, names))
     guessed = [] if header or has_header else names_without_header(path, rows, len(names))
     if has_header:
         rows = rows[1:]
-    names = list(header) or guessed or names
+    names = list(header) or guessed or _told_apart(names)
     if "" in names or len(set(names)) < len(names):
         shown = shortened(", ".join(map(repr, names)))
-        raise BadDataset(
-            f"{path}: the first row must name every column once, got {shown}; --header gives other names"
-        )
+        raise BadDataset(f"{path}: --header must name every column once, got {shown}")
     return Text(_columns(path, names, rows), tuple(guessed))
+
+
+def _without_titles(rows: list[list[str]]) -> list[list[str]]:
+    """Without the lines that some programs write above the header, which have fewer cells than all others."""
+    width = max(map(len, rows[-FEW_LINES:]), default=0)
+    first = next((k for k, row in enumerate(rows[:FEW_TITLES]) if len(row) >= width), 0)
+    return rows if any(map(holds_values, rows[first])) else rows[first:]
+
+
+def _told_apart(names: Sequence[str]) -> list[str]:
+    """Every name once: columns without one, as those of row numbers, are numbered, and so are those whose
+    name was there before."""
+    known: list[str] = []
+    for number, name in enumerate(names, start=1):
+        known.append(f"{name}{number}" if name and name in known else name or f"column{number}")
+    return known
 
 
 def read_plt(path: Path) -> dict[str, Column]:
@@ -79,7 +100,21 @@ def read_plt(path: Path) -> dict[str, Column]:
 
 def content_of(path: Path) -> bytes:
     """A file's bytes, unpacked where it is packed."""
-    return gzip.decompress(path.read_bytes()) if path.suffix.lower() == ".gz" else path.read_bytes()
+    return PACKED.get(path.suffix.lower(), bytes)(path.read_bytes())
+
+
+def _from_zstandard(content: bytes) -> bytes:
+    """Unpacked by the library that reads Parquet."""
+    pyarrow = optional("pyarrow", "parquet")
+    try:
+        with pyarrow.CompressedInputStream(pyarrow.BufferReader(content), "zstd") as stream:
+            return bytes(stream.read())
+    except pyarrow.ArrowException as error:
+        raise OSError(f"not packed by Zstandard: {error}") from error
+
+
+PACKED = {".gz": gzip.decompress, ".bz2": bz2.decompress, ".xz": lzma.decompress, ".zst": _from_zstandard}
+"""What unpacks a single file, by the end of its name."""
 
 
 def shortened(text: str, longest: int = 80) -> str:
@@ -116,9 +151,14 @@ def _lines(content: bytes, encoding: str) -> Iterator[str]:
 
 
 def _encoding(path: Path, content: bytes) -> str:
-    """UTF-8, what old programs write instead, or UTF-16 where the file says so."""
-    says_so = content.startswith((b"\xff\xfe", b"\xfe\xff"))
-    candidates = ["utf-16"] if says_so else ["utf-8-sig", *([] if b"\0" in content else ["cp1252"])]
+    """UTF-8, what old programs write instead, or UTF-16 where the file says so or every other byte does."""
+    start = content[:FEW_BYTES]
+    if start.startswith((b"\xff\xfe", b"\xfe\xff")):
+        candidates = ["utf-16"]
+    elif start[1::2].count(0) > len(start) / 3:
+        candidates = ["utf-16-le"]
+    else:
+        candidates = ["utf-8-sig", *([] if b"\0" in content else ["cp1252"])]
     for encoding in candidates:
         try:
             content.decode(encoding)
@@ -132,10 +172,11 @@ def _encoding(path: Path, content: bytes) -> str:
 def _separator(lines: Sequence[str]) -> str:
     """Tab, semicolon or bar where every line has as many, else comma, or spaces where there is none."""
     told = [line for line in lines if line.strip() and not line.startswith("#")]
-    for separator in SEPARATORS:
-        counts = {line.count(separator) for line in told}
-        if counts and 0 not in counts and (len(counts) == 1 or "," not in told[0]):
-            return separator
+    for part in (told, told[FEW_TITLES:]):
+        for separator in SEPARATORS:
+            counts = {line.count(separator) for line in part}
+            if counts and 0 not in counts and (len(counts) == 1 or "," not in part[0]):
+                return separator
     has_spaces = bool(told) and all("," not in line and " " in line.strip() for line in told)
     return " " if has_spaces else ","
 

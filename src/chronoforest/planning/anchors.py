@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from chronoforest.data.frames import Frame
+from chronoforest.data.frames import Frame, plainly
 from chronoforest.errors import InvalidProblem
 from chronoforest.types import FloatArray, IntArray, PlanningModels, Problem, Support
 
@@ -32,8 +32,8 @@ class AnchorCheck:
             place, apart = self._nearest(point)
             raise InvalidProblem(
                 f"{problem.names[row]} at {self.frame.show(point)} lies outside the data's support; the "
-                f"nearest supported place is {self.frame.show(place)}, {apart:.3g} {self.frame.unit} away"
-                f"{self._hint(point)}"
+                f"nearest supported place is {self.frame.show(place)}, {plainly(apart)} {self.frame.unit} "
+                f"away{self._hint(point)}"
             )
 
     def snapped(self, problem: Problem) -> tuple[Problem, tuple[str, ...]]:
@@ -43,7 +43,7 @@ class AnchorCheck:
             places[row], apart = self._nearest(problem.anchors[row])
             notices.append(
                 f"{problem.names[row]} moved from {self.frame.show(problem.anchors[row])} to "
-                f"{self.frame.show(places[row])}, {apart:.3g} {self.frame.unit} away: "
+                f"{self.frame.show(places[row])}, {plainly(apart)} {self.frame.unit} away: "
                 "nothing was recorded where it was"
             )
         if not notices:
