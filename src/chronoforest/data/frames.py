@@ -154,7 +154,7 @@ class Frame:
 
 def plainly(number: float) -> str:
     """Three digits that count, thousands without an exponent."""
-    return f"{float(f'{number:.3g}'):g}"
+    return f"{float(f'{number:.3g}'):.10g}"
 
 
 def centre_of(degrees: FloatArray) -> tuple[float, float]:

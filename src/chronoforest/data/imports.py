@@ -31,6 +31,7 @@ from chronoforest.data.placing import (
     without_nowhere,
 )
 from chronoforest.data.recordings import read_recordings
+from chronoforest.data.regions import Region, refuse_bad_region, within
 from chronoforest.data.sparse import MOST_ACROSS, Between, Joined, joined
 from chronoforest.data.stops import without_long_stops
 from chronoforest.data.watching import Watch, unwatched
@@ -57,6 +58,8 @@ class ImportParams:
         between: rows too far apart to show the ways are led over the rows of other recordings where that is
             nearer to rows that are held out, or joined by straight lines.
         units: degrees are longitude and latitude and become metres; auto finds out.
+        region: west, south, east and north, or the least x and y and the largest: what lies elsewhere is left
+            out, and recordings are parted there.
         origin: the place that becomes 0, 0; a place amid the recordings unless told, if they lie far from 0.
     """
 
@@ -68,6 +71,7 @@ class ImportParams:
     stops: Literal["cut", "keep"] = "cut"
     between: Between = "followed"
     units: Units = "auto"
+    region: Region | None = None
     origin: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
@@ -80,6 +84,7 @@ class ImportParams:
         if not 0 <= self.smoothing < np.inf:
             raise InvalidParameter(f"smoothing must be 0 or more seconds, got {self.smoothing}")
         refuse_bad_origin(self.origin)
+        refuse_bad_region(self.region)
 
 
 @dataclass(frozen=True)
@@ -106,6 +111,8 @@ def import_files(
     columns = columns.without(constant)
     findings.append(finding)
     tracks, finding = turned_round(tracks, params.units, columns.are_degrees)
+    findings.append(finding)
+    tracks, finding = within(tracks, params.region)
     findings.append(finding)
     frame, finding = chosen_frame(tracks, params.units, columns.are_degrees, params.origin)
     findings.append(finding)

@@ -8,7 +8,8 @@ from typing import Literal
 import numpy as np
 
 from chronoforest.data.cleaning import Finding, Tracks, kept, with_places
-from chronoforest.data.frames import Frame, centre_of
+from chronoforest.data.frames import Frame, centre_of, plainly
+from chronoforest.data.regions import busiest
 from chronoforest.errors import BadDataset, InvalidParameter
 from chronoforest.types import BoolArray, FloatArray
 
@@ -65,7 +66,7 @@ def without_nowhere(tracks: Tracks, frame: Frame) -> tuple[Tracks, Finding]:
     if num_odd > MOST_NOWHERE * num_rows:
         raise BadDataset(
             f"{tracks[0].recording}: {num_odd} of {num_rows} rows lie more than {FARTHEST / 1000:.0f} km "
-            f"from {frame.show(frame.origin)} or have no fix; import one region at a time"
+            f"from {frame.show(frame.origin)} or have no fix; import one region at a time: {busiest(tracks)}"
         )
     return kept(tracks, masks, "no fix", "left out")
 
@@ -77,9 +78,10 @@ def placed(tracks: Tracks, frame: Frame) -> Tracks:
     hops = np.linalg.norm(np.concatenate([track.moves for track in moved]), axis=1)
     hop = float(np.median(hops[hops > 0])) if (hops > 0).any() else 0.0
     if not (largest < 1e30 and largest * np.finfo(np.float32).eps < 0.02 * hop):
+        other = f"import one region: {busiest(tracks)}" if frame.is_degrees else "set --region or --origin"
         raise BadDataset(
-            f"{moved[0].recording}: coordinates up to {largest:.6g} from the origin cannot show moves of "
-            f"{hop:.3g} in 32 bits; leave out places that lie far from all others, or set --origin"
+            f"{moved[0].recording}: coordinates up to {plainly(largest)} from the origin cannot show moves "
+            f"of {hop:.3g} in 32 bits; {other}"
         )
     return moved
 
