@@ -82,8 +82,9 @@ def test_one_pair_that_ends_in_x_and_y_is_taken_and_several_are_asked_about():
         (("/odom/pose/position/x", "/odom/pose/position/y", "/odom/twist/linear/x"), None),
         (("translation.0", "translation.1", "translation.2", "rotation.0", "rotation.1"), None),
         (("trajectories.0", "trajectories.1", "actions.0", "actions.1"), None),
+        (("p_RS_x [m]", "p_RS_y [m]", "q_RS_x []", "q_RS_y []", "b_w_x [rad]", "b_w_y [rad]"), None),
     ],
-    ids=["velocities", "orientations", "twists", "rotations", "actions"],
+    ids=["velocities", "orientations", "twists", "rotations", "actions", "units"],
 )
 def test_what_has_a_direction_too_is_no_place(names, coordinates):
     assert Columns().found_in(table(*names)).coordinates == (coordinates or names[:2])

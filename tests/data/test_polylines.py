@@ -42,3 +42,20 @@ def test_well_known_text_is_read(tmp_path):
 def test_a_cell_that_holds_something_else_is_named(tmp_path):
     with pytest.raises(BadDataset, match=r"a\.csv: path holds '\[\[1, 2' in row 2, expected places"):
         read(tmp_path / "a.csv", "id;path\n1;[[1, 2]]\n2;[[1, 2\n")
+
+
+@pytest.mark.parametrize("cell", ["{}, {}", "({}, {})", "[{},{}]"])
+def test_two_degrees_in_a_cell_are_a_place_if_their_order_is_known(tmp_path, cell):
+    rows = "".join(f'{t},"{cell.format(41.5 + 0.1 * t, 12.5)}"\n' for t in range(3))
+    for name in ("latlon", "Lat/Lng"):
+        table = read(tmp_path / "a.csv", f"t,{name}\n{rows}")
+        assert table.numbers("latitude").tolist() == pytest.approx([41.5, 41.6, 41.7])
+    table = read(tmp_path / "a.csv", f"t,lonlat\n{rows}")
+    assert table.numbers("longitude").tolist() == pytest.approx([41.5, 41.6, 41.7])
+    with pytest.raises(BadDataset, match=r"--header t,latlon or --header t,lonlat$"):
+        read(tmp_path / "a.csv", f"t,place\n{rows}")
+
+
+def test_two_numbers_in_a_cell_beside_coordinates_are_no_place(tmp_path):
+    table = read(tmp_path / "a.csv", 'lon,lat,range\n12.5,41.5,"1.5,2.5"\n')
+    assert list(table.columns) == ["lon", "lat", "range"]

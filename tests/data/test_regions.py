@@ -20,11 +20,6 @@ def test_a_recording_that_leaves_a_region_and_comes_back_is_two():
     assert (finding.found, finding.done) == ("4 rows elsewhere", "left out")
 
 
-def test_without_a_region_nothing_is_left_out():
-    tracks = [track(0, 1)]
-    assert within(tracks, None)[0] is tracks
-
-
 def test_a_region_where_nothing_is_and_one_that_is_none_are_refused():
     with pytest.raises(BadDataset, match=r"no two rows .* lie in the region \(0, 0, 1, 1\).* from 3"):
         within([track(3, 4)], (0, 0, 1, 1))

@@ -30,8 +30,8 @@ from chronoforest.errors import BadDataset, InvalidParameter
 LEAST_ROWS_EACH = 3
 """Rows that an id has on average; a column of which hardly any value repeats is no id."""
 
-LAST_X, LAST_0 = re.compile(r"[\W_][xX]$"), re.compile(r"(^|\.)0$")
-"""An x that stands apart at the end of a name, and the first of numbered columns."""
+LAST_X, LAST_0 = re.compile(r"(.*[\W_])([xX])(\s*[\[(].*)?"), re.compile(r"(^|\.)0$")
+"""An x that stands apart at the end of a name, before its unit, and the first of numbered columns."""
 
 MANY_CELLS = 500
 """Enough to see what a column holds."""
@@ -148,12 +148,18 @@ def _pairs(names: Sequence[str]) -> list[tuple[str, str]]:
     stand apart, pose.x and pose.y, or the two columns of an array. Where some are called positions, only
     those: position.x, translation.0."""
     free = [name for name in names if not words_of(name) & NO_PLACES]
-    lettered = [(name, name[:-1] + ("y" if name[-1] == "x" else "Y")) for name in free if LAST_X.search(name)]
+    lettered = [(name, _with_y(found)) for name in free if (found := LAST_X.fullmatch(name))]
     numbered = [(name, f"{name[:-1]}1") for name in free if LAST_0.search(name)]
     known = [pair for pair in [*lettered, *numbered] if pair[1] in names]
     positions = [pair for pair in known if words_of(pair[0]) & POSITIONS]
     of_two = [pair for pair in known if pair in lettered or f"{pair[0][:-1]}2" not in names]
     return positions or of_two
+
+
+def _with_y(name: re.Match[str]) -> str:
+    """The name that belongs to one with an x."""
+    stem, letter, unit = name.groups()
+    return f"{stem}{'y' if letter == 'x' else 'Y'}{unit or ''}"
 
 
 def _episode(table: Table, taken: Collection[str]) -> tuple[str, ...]:

@@ -112,8 +112,9 @@ def import_files(
     findings.append(finding)
     tracks, finding = turned_round(tracks, params.units, columns.are_degrees)
     findings.append(finding)
-    tracks, finding = within(tracks, params.region)
-    findings.append(finding)
+    if params.region is not None:
+        tracks, finding = within(tracks, params.region)
+        findings.append(finding)
     frame, finding = chosen_frame(tracks, params.units, columns.are_degrees, params.origin)
     findings.append(finding)
     tracks, finding = without_nowhere(tracks, frame)

@@ -30,7 +30,7 @@ NO_PLACES = {
 }
 """Words in the names of what has a direction, too, or says how sure a place is: lonVelocity, twist.x."""
 
-POSITIONS = {"position", "pos", "translation", "location", "center", "centre"}
+POSITIONS = {"position", "pos", "p", "translation", "location", "center", "centre"}
 """Words in the names of places, where several columns end with x or are numbered."""
 
 EPISODE_ENDS = ("terminals", "timeouts", "truncations")

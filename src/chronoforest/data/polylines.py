@@ -11,12 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chronoforest.data.geoparquet import spread
-from chronoforest.data.names import is_time
+from chronoforest.data.names import LATITUDES, LONGITUDES, holds, is_time, plain
 from chronoforest.errors import BadDataset
 from chronoforest.types import FloatArray
 
 WELL_KNOWN_TEXT = re.compile(r"\s*(?:POINT|LINESTRING)\s*Z?\s*\(([^()]*)\)\s*", re.IGNORECASE)
 
+LIST = re.compile(r"\s*\[\s*\[.*", re.DOTALL)
+PAIR = re.compile(r"\s*[\[(]?\s*(-?\d{1,3}\.\d+)\s*[,; ]\s*(-?\d{1,3}\.\d+)\s*[\])]?\s*")
+"""Two degrees in one cell: (41.88, -87.63)."""
+
+LONGITUDE_FIRST = re.compile(r"(?:lon|lng)[a-z]*[\W_]*lat", re.IGNORECASE)
 LATITUDE_FIRST = re.compile(r"lat[a-z]*[\W_]*(?:lon|lng)", re.IGNORECASE)
 """In the name of a column of places: latlon, lat_lng, Latitude/Longitude."""
 
@@ -32,8 +37,11 @@ def with_places(columns: Mapping[str, Column]) -> dict[str, Column]:
     When a trip began is the time of none of its places, so such columns are left out.
     """
     listed = next((name for name, column in columns.items() if lists_places(column)), None)
+    if listed is None and not _have_axes(columns):
+        listed = next((name for name, column in columns.items() if _matches(column, PAIR)), None)
     if listed is None:
         return dict(columns)
+    _refuse_either(listed, columns)
     lines = [_line(listed, row, str(cell)) for row, cell in enumerate(columns[listed], start=1)]
     counts = np.array([len(line) for line in lines])
     places = np.concatenate(lines)
@@ -52,6 +60,19 @@ def with_places(columns: Mapping[str, Column]) -> dict[str, Column]:
     return {**found, **rest}
 
 
+def _refuse_either(listed: str, columns: Mapping[str, Column]) -> None:
+    """Refuse two numbers in a cell that could be either way round; lists and well-known text tell."""
+    cells = [str(cell) for cell in columns[listed] if str(cell).strip()]
+    if not PAIR.fullmatch(cells[0]) or LATITUDE_FIRST.search(listed) or LONGITUDE_FIRST.search(listed):
+        return
+    if can_be_either(cells):
+        ways = [",".join(way if name == listed else name for name in columns) for way in ("latlon", "lonlat")]
+        raise BadDataset(
+            f"longitude or latitude could come first in {listed}, {cells[0]!r:.40}; add --header {ways[0]} "
+            f"or --header {ways[1]}"
+        )
+
+
 def can_be_either(cells: Sequence[str]) -> bool:
     """Whether either coordinate of places that are no larger than degrees could be the latitude; cells that
     hold none are refused elsewhere."""
@@ -64,17 +85,29 @@ def can_be_either(cells: Sequence[str]) -> bool:
 
 def lists_places(column: Column) -> bool:
     """Whether the first cell that holds anything begins as a list of places does."""
+    return _matches(column, LIST) or _matches(column, WELL_KNOWN_TEXT)
+
+
+def _matches(column: Column, pattern: re.Pattern[str]) -> bool:
+    """Whether the first cell that holds anything is text of a kind."""
     if column.dtype.kind != "O":
         return False
     first = next((cell for cell in column if isinstance(cell, str) and cell.strip() not in ("", "[]")), "")
-    return re.match(r"\s*\[\s*\[", first) is not None or WELL_KNOWN_TEXT.fullmatch(first) is not None
+    return pattern.fullmatch(first) is not None
+
+
+def _have_axes(columns: Mapping[str, Column]) -> bool:
+    """Whether coordinates have columns of their own."""
+    east, north = ([name for name in columns if holds(name, words)] for words in (LONGITUDES, LATITUDES))
+    return (bool(east) and bool(north) and east != north) or {"x", "y"} <= {plain(name) for name in columns}
 
 
 def _line(name: str, row: int, cell: str) -> FloatArray:
     """[n, 2] the places of a cell."""
     try:
-        known = WELL_KNOWN_TEXT.fullmatch(cell)
-        found = [point.split() for point in known[1].split(",")] if known else json.loads(cell or "[]")
+        known, pair = WELL_KNOWN_TEXT.fullmatch(cell), PAIR.fullmatch(cell)
+        found = [point.split() for point in known[1].split(",")] if known else None
+        found = [pair.groups()] if pair else json.loads(cell or "[]") if found is None else found
         return np.array([place[:2] for place in found], dtype=np.float64).reshape(len(found), 2)
     except (ValueError, TypeError, KeyError, RecursionError):
         raise BadDataset(

@@ -15,10 +15,8 @@ LEAST_ROWS = 2
 """Rows of a part that can show a move."""
 
 
-def within(tracks: Tracks, region: Region | None) -> tuple[Tracks, Finding]:
-    """The parts of tracks inside a region; all of them without one."""
-    if region is None:
-        return tracks, Finding("region", "all rows")
+def within(tracks: Tracks, region: Region) -> tuple[Tracks, Finding]:
+    """The parts of tracks inside a region."""
     low, high = np.array(region[:2]), np.array(region[2:])
     inside = [_are_between(track.values[:, :2], low, high) for track in tracks]
     parts = [
