@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from chronoforest.data.columns import Columns
+from chronoforest.data.recordings import read_recordings
 from chronoforest.data.tables import Table
 from chronoforest.errors import BadDataset
 
@@ -95,3 +97,11 @@ def test_hours_in_digits_follow_the_days_of_another_column():
 def test_one_cell_of_many_may_be_no_time_whichever_way_days_are_written():
     cells = [f"{day:02d}/04/2011 10:00" for day in range(1, 29)]
     assert clock("t", "local", *cells).told == "dates with the day first"
+
+
+def test_hours_of_a_day_run_on_past_midnight(tmp_path):
+    times = ["23:59:50", "23:59:55", "00:00:00", "00:00:05", "00:00:10"]
+    rows = "".join(f"{car},{time},{k},{k * k}\n" for k, time in enumerate(times) for car in "ab")
+    (tmp_path / "a.csv").write_text(f"car,time,x,y\n{rows}")
+    tracks = read_recordings([tmp_path / "a.csv"], Columns(), None).tracks
+    assert [np.diff(track.time).tolist() for track in tracks] == [[5.0] * 4] * 2

@@ -140,6 +140,12 @@ def test_interleaved_bodies_without_such_a_column_are_told():
     assert "interleaved" in interleaved(Table("t.csv", rows), Columns(("x", "y")), places, None)
 
 
+def test_rows_of_many_bodies_without_any_order_are_told():
+    places = np.random.default_rng(3).uniform(0, 100, (300, 2))
+    rows = {"x": places[:, 0], "y": places[:, 1]}
+    assert "interleaved" in interleaved(Table("t.csv", rows), Columns(("x", "y")), places, None)
+
+
 def test_a_single_body_is_left_alone():
     places = np.stack([np.arange(90.0), np.sin(np.arange(90.0))], axis=1)
     rows = {"x": places[:, 0], "y": places[:, 1], "part": np.repeat([1, 2, 3], 30)}

@@ -39,6 +39,9 @@ YEAR = re.compile(r"(?<![\d:+-])(\d{4})(?!\d)")
 TIME_OF_DAY = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}(?:\.\d+)?))?\s*([AaPp][Mm])?")
 """A day beside a month's name, what follows it, a year and a time of day in it: Sat Apr 02 23:50:55 2011."""
 
+HOURS_OF_A_DAY, DAY = "hours of a day", 86_400.0
+"""What a clock without days is called, and when it begins anew."""
+
 FINER = ((1e17, 1e9, "nanoseconds"), (1e14, 1e6, "microseconds"), (1e11, 1e3, "milliseconds"))
 """Since 1970 so many of them passed, and how many make a second; seconds take until the year 5138 to become
 as many."""
@@ -135,6 +138,15 @@ def clock_of(numbers: FloatArray, words: set[str]) -> Clock:
     return Clock(numbers)
 
 
+def past_midnight(seconds: FloatArray) -> FloatArray:
+    """[n] hours of a day, one after the other, as a time that runs on: back by half a day or more is the next
+    day."""
+    known = np.flatnonzero(np.isfinite(seconds))
+    nights = np.zeros(len(seconds))
+    nights[known[1:]] = np.diff(seconds[known]) < -DAY / 2
+    return np.asarray(seconds + DAY * np.cumsum(nights))
+
+
 def are_epochs(numbers: FloatArray) -> bool:
     """Whether numbers can hardly be anything but times since 1970, in seconds or parts of them."""
     finite = numbers[np.isfinite(numbers)]
@@ -155,7 +167,7 @@ def are_dates(cells: Sequence[str]) -> bool:
 
 def _fitting(plain: Writing, cells: Sequence[str], most_odd: int) -> list[Writing]:
     """Ways in which all cells but so many can be read: plainly, as hours, or all that have the days."""
-    for way in (plain, Writing(_of_day, "hours of a day")):
+    for way in (plain, Writing(_of_day, HOURS_OF_A_DAY)):
         if _fits(way, cells, most_odd):
             return [way]
     return [way for way in (*_ordered(), Writing(_worded, "dates")) if _fits(way, cells, most_odd)]

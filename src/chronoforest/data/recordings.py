@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from chronoforest.data.cleaning import Finding, Track, Tracks, counted
+from chronoforest.data.clocks import HOURS_OF_A_DAY, past_midnight
 from chronoforest.data.columns import Columns
 from chronoforest.data.interleaving import interleaved
 from chronoforest.data.names import EPISODE_ENDS, is_time
@@ -110,6 +111,7 @@ def _read(source: Source, columns: Columns, step: float) -> _File:
     tracks = []
     for label, rows in zip(names, np.split(order, np.cumsum(np.bincount(codes))[:-1]), strict=True):
         time = seconds[rows] if seconds is not None else step * np.arange(len(rows), dtype=np.float64)
+        time = past_midnight(time) if clock is not None and clock.told == HOURS_OF_A_DAY else time
         tracks.append(Track(f"{table.source}: {label}" if label else table.source, time, values[rows]))
     return _File(tracks, columns, clock.told if clock is not None else "", odd, table.guessed, ends)
 
