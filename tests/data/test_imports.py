@@ -368,6 +368,9 @@ def test_the_seconds_between_rows_that_are_counted_can_be_told(path):
     counted = import_files([path], Columns(), ImportParams())
     assert not counted.episodes.frame.has_clock
     assert "an order and no clock; --step tells" in counted.findings[1].found
+    told = {finding.check: finding.found for finding in counted.findings}
+    assert told["sampling"] == "rows every 5 steps"
+    assert "units/step in the median" in told["speeds"]
     told = import_files([path], Columns(), ImportParams(step=0.4))
     assert told.episodes.frame.step_seconds == pytest.approx(0.4)
     assert told.episodes.num_steps == counted.episodes.num_steps

@@ -181,11 +181,11 @@ def _far_off(track: Track, bound: float, count: int) -> BoolArray:
     return is_off
 
 
-def split_at_jumps(tracks: Tracks) -> tuple[Tracks, Finding]:
-    """Part recordings where a step is implausibly fast."""
+def split_at_jumps(tracks: Tracks, unit: str) -> tuple[Tracks, Finding]:
+    """Part recordings where a step is implausibly fast; unit: of speeds."""
     bound = _speed_bound(tracks)
     cuts = [track.speeds > bound for track in tracks]
-    return split(tracks, cuts, "jumps", f"faster than {plainly(bound)} units/s")
+    return split(tracks, cuts, "jumps", f"faster than {plainly(bound)} {unit}")
 
 
 def axes(tracks: Tracks) -> Finding:

@@ -53,18 +53,21 @@ class Pace:
         return cls(period, float(np.quantile(speeds, 0.99)), float(np.quantile(moves, 0.95)))
 
 
-def split_at_gaps(tracks: Tracks, gap: float) -> tuple[Tracks, Finding]:
-    """Part recordings where rows are missing for longer than `gap` seconds."""
+def split_at_gaps(tracks: Tracks, gap: float, unit: str) -> tuple[Tracks, Finding]:
+    """Part recordings where rows are missing for longer than `gap`; unit: of times."""
     cuts = [np.diff(track.time) > gap * (1 + 1e-6) for track in tracks]
-    return split(tracks, cuts, "gaps", f"longer than {plainly(gap)} s")
+    return split(tracks, cuts, "gaps", f"longer than {plainly(gap)} {unit}")
 
 
-def split_at_holes(tracks: Tracks, period: float) -> tuple[Tracks, Finding]:
-    """Part recordings where rows are missing and a straight line at the recorded speeds is not plausible."""
+def split_at_holes(tracks: Tracks, period: float, unit: str) -> tuple[Tracks, Finding]:
+    """Part recordings where rows are missing and a straight line at the recorded speeds is not plausible.
+
+    unit: of times.
+    """
     pace = Pace.of(tracks, period)
     cuts = [_holes(track, pace) & ~_is_plausible(track, pace) for track in tracks]
     num_holes = sum(int(_holes(track, pace).sum()) for track in tracks)
-    longer = f"longer than {plainly(SHORT_HOLE * period)} s"
+    longer = f"longer than {plainly(SHORT_HOLE * period)} {unit}"
     too_much = f"of {num_holes} holes {longer} are too long, too fast or too far to fill"
     what = too_much if num_holes else longer
     return split(tracks, cuts, "gaps", what)

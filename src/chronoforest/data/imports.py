@@ -122,8 +122,10 @@ def import_files(
     tracks = _through(_calmers(params), placed(tracks, frame), findings)
     period, finding = _sampling(tracks, params.step, read.has_clock)
     findings.append(finding)
-    tracks = _through(_splits(params, paces.median_period(tracks)), tracks, findings)
-    findings += [look(tracks) for look in (paces.differing, cleaning.axes, paces.standing)]
+    speed_unit = f"{frame.unit}/{'s' if read.has_clock else 'step'}"
+    splits = _splits(params, paces.median_period(tracks), "s" if read.has_clock else "steps", speed_unit)
+    tracks = _through(splits, tracks, findings)
+    findings += [paces.differing(tracks, speed_unit), cleaning.axes(tracks), paces.standing(tracks)]
     whole = joined(tracks, params.step, period, params.between, frame.unit, watch)
     tracks = _evenly(whole, params.smoothing)
     windows, names, finding = cut(tracks, params.length or fitting_length(tracks))
@@ -155,14 +157,14 @@ def _calmers(params: ImportParams) -> list[Step]:
     return [cleaning.without_spikes, *at_stops]
 
 
-def _splits(params: ImportParams, period: float) -> list[Step]:
-    """Where recordings are interrupted; rows should be `period` seconds apart."""
+def _splits(params: ImportParams, period: float, time_unit: str, speed_unit: str) -> list[Step]:
+    """Where recordings are interrupted; rows should be a period apart."""
     at_gaps = (
-        partial(split_at_holes, period=period)
+        partial(split_at_holes, period=period, unit=time_unit)
         if params.max_gap is None
-        else partial(split_at_gaps, gap=params.max_gap)
+        else partial(split_at_gaps, gap=params.max_gap, unit=time_unit)
     )
-    at_jumps = [cleaning.split_at_jumps] if params.jumps == "split" else []
+    at_jumps = [partial(cleaning.split_at_jumps, unit=speed_unit)] if params.jumps == "split" else []
     return [at_gaps, *at_jumps]
 
 

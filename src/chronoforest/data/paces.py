@@ -60,8 +60,11 @@ def rows_to_see_a_move(tracks: Tracks) -> int:
     return next((lag for lag in LAGS if _straightness(tracks, lag) >= STRAIGHT), 1)
 
 
-def differing(tracks: Tracks) -> Finding:
-    """Recordings whose speeds differ by orders of magnitude were probably written in different units."""
+def differing(tracks: Tracks, unit: str) -> Finding:
+    """Recordings whose speeds differ by orders of magnitude were probably written in different units.
+
+    unit: of speeds.
+    """
     least = MOVING * usual_speed(tracks)
     paces = {track.recording: _pace(track, least) for track in tracks}
     moving = {name: pace for name, pace in paces.items() if pace > 0}
@@ -70,7 +73,7 @@ def differing(tracks: Tracks) -> Finding:
     low, middle, high = np.quantile(list(moving.values()), (0.05, 0.5, 0.95))
     odd = [name for name, pace in moving.items() if not middle / 20 < pace < middle * 20]
     most = f"{plainly(low)} to {plainly(high)} in nine of ten recordings"
-    found = f"{plainly(middle)} units/s in the median, {most}"
+    found = f"{plainly(middle)} {unit} in the median, {most}"
     if odd:
         found += f"; {len(odd)} differ more than twentyfold, for example {odd[0]}"
     return Finding("speeds", found, "kept: look at their units" if odd else "")
