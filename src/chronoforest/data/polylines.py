@@ -105,14 +105,21 @@ def _have_axes(columns: Mapping[str, Column]) -> bool:
 def _line(name: str, row: int, cell: str) -> FloatArray:
     """[n, 2] the places of a cell."""
     try:
-        known, pair = WELL_KNOWN_TEXT.fullmatch(cell), PAIR.fullmatch(cell)
-        found = [point.split() for point in known[1].split(",")] if known else None
-        found = [pair.groups()] if pair else json.loads(cell or "[]") if found is None else found
+        found = _written(cell)
         return np.array([place[:2] for place in found], dtype=np.float64).reshape(len(found), 2)
     except (ValueError, TypeError, KeyError, RecursionError):
         raise BadDataset(
             f"{name} holds {cell!r:.40} in row {row}, expected places such as [[-8.6, 41.1], [-8.7, 41.2]]"
         ) from None
+
+
+def _written(cell: str) -> Any:
+    """The places of a cell, in whichever way they are written."""
+    if known := WELL_KNOWN_TEXT.fullmatch(cell):
+        return [point.split() for point in known[1].split(",")]
+    if pair := PAIR.fullmatch(cell):
+        return [pair.groups()]
+    return json.loads(cell or "[]")
 
 
 def _unlisted(column: Column) -> Column:
