@@ -50,6 +50,16 @@ def test_thin_recordings_count_as_one_way_to_be_safe():
     assert "to be safe" in found.reason
 
 
+def test_a_few_strays_do_not_make_a_busy_one_way_street_lead_back():
+    """Three of a hundred drives are recorded against the others: there is a stray beside almost every place."""
+    usual = ring_episodes(num_episodes=400)
+    places = usual.observations.copy()
+    places[::33] = places[::33, ::-1]
+    assert Statistics(Episodes(places, usual.actions)).is_one_way
+    places[::4] = places[::4, ::-1]
+    assert not Statistics(Episodes(places, usual.actions)).is_one_way
+
+
 def test_jumps_make_a_world_irreversible_and_lucky():
     episodes = ring_episodes(num_episodes=200, is_one_way=False, num_actions=3)
     places = episodes.observations.copy()
@@ -141,6 +151,16 @@ def test_of_very_many_recordings_some_tell_how_they_lie_side_by_side(monkeypatch
     spread = Statistics(episodes).lane[0]
     monkeypatch.setattr("chronoforest.presets.statistics.MOST_ROWS", len(episodes) * episodes.num_steps // 3)
     assert Statistics(episodes).lane[0] == pytest.approx(spread, rel=0.25)
+
+
+def test_a_lone_recording_among_very_many_is_no_trouble(monkeypatch):
+    """Only some recordings tell how they lie side by side, and none of those may pass near another."""
+    episodes = ring_episodes(num_episodes=300)
+    places = episodes.observations.copy()
+    places[1] += 100.0
+    monkeypatch.setattr("chronoforest.presets.statistics.MOST_ROWS", len(episodes) * episodes.num_steps // 3)
+    lone = Statistics(Episodes(places, episodes.actions))
+    assert lone.lane[0] == pytest.approx(Statistics(episodes).lane[0], rel=0.25)
 
 
 def test_the_room_of_lanes_is_measured_on_the_density_that_is_trained():

@@ -17,7 +17,13 @@ from chronoforest.data.episodes import Episodes
 from chronoforest.data.gaps import gaps
 from chronoforest.errors import BadDataset
 from chronoforest.models.denoiser import FRAMES_PER_TOKEN
-from chronoforest.models.density import DensityParams, between_rows, fit_density, moves_around
+from chronoforest.models.density import (
+    STRAY_SHARE,
+    DensityParams,
+    between_rows,
+    fit_density,
+    moves_around,
+)
 from chronoforest.types import BoolArray, FloatArray, IntArray
 
 NUM_FRAMES = 40  # of a segment, as in the mazes
@@ -147,7 +153,8 @@ class Statistics:
     def one_way(self) -> tuple[float, float]:
         """Share of places passed in one direction only, and the share of places that can be judged.
 
-        A place is judged where at least `LEAST_EVIDENCE` passages by other recordings go one way.
+        A place is judged where at least `LEAST_EVIDENCE` passages by other recordings go one way. A few that
+        go the other way on a busy street are strays: noise, a turn in a drive, the street beside it.
         """
         heading, is_usable = self._headings
         found = [self._passages(row, heading, is_usable) for row in self._probes(is_usable)]
@@ -155,7 +162,8 @@ class Statistics:
         is_judged = counts[:, 0] >= LEAST_EVIDENCE
         if not is_judged.any():
             return 0.0, 0.0
-        return float((counts[is_judged, 1] == 0).mean()), float(is_judged.mean())
+        same, against = counts[is_judged].T
+        return float((against <= STRAY_SHARE * same).mean()), float(is_judged.mean())
 
     @property
     def is_one_way(self) -> bool:
@@ -220,7 +228,7 @@ class Statistics:
 
     def _passages(self, row: int, heading: FloatArray, is_usable: BoolArray) -> tuple[int, int]:
         """Other recordings that pass near a row in its direction, and against it."""
-        near: IntArray = np.array(self._tree.query_ball_point(self._places[row], 2.0 * self.blur))
+        near = np.array(self._tree.query_ball_point(self._places[row], 2.0 * self.blur), dtype=np.int64)
         near = near[is_usable[near] & (self._recording[near] != self._recording[row])]
         agreement = heading[near] @ heading[row]
         same, against = (self._recording[near[mask]] for mask in (agreement > 0.5, agreement < -0.5))
@@ -245,7 +253,7 @@ class Statistics:
         """The middle deviation of the recordings that pass a row the way it goes, measured across it, and how
         far the next of them is; infinite where they are too few."""
         places, rows, tree = self._lines
-        near: IntArray = np.array(tree.query_ball_point(self._places[row], 2.0 * self.step))
+        near = np.array(tree.query_ball_point(self._places[row], 2.0 * self.step), dtype=np.int64)
         heading, offset = self._along[row], places[near] - self._places[row]
         is_beside = np.abs(offset @ heading) < self.step / 8
         is_beside &= (self._along[rows[near]] @ heading > 0.8) & (
