@@ -170,6 +170,21 @@ def test_one_stray_row_in_forty_does_not_hide_the_others(path):
     assert result.episodes.step_lengths.max() < 1.5
 
 
+def test_a_stray_row_is_told_where_some_recordings_are_as_fast_as_it(path):
+    """On a motorway such speeds are usual, but nobody turns round there within a row."""
+    rows = rows_of("street", num_rows=600) + rows_of("motorway", num_rows=24, speed=24.0, turn=0.01)
+    rows[300] = (*rows[300][:2], rows[300][2] + 30, rows[300][3] + 20)
+    result = imported(path, rows, length=20)
+    assert "1 row | left out" in finding(result, "spikes")
+    assert result.episodes.step_lengths.max() < 13
+
+
+def test_who_turns_round_at_a_usual_speed_is_no_stray(path):
+    along = [*range(40), *range(38, -1, -1)] * 5
+    rows = [("a", 0.5 * k, float(x), 0.01 * k) for k, x in enumerate(along)]
+    assert "none" in finding(imported(path, rows, length=20), "spikes")
+
+
 def test_constant_columns_are_left_out_and_actions_scaled(path):
     rows = [(*row, 7.0, 3.0 * (-1) ** k, 0.0) for k, row in enumerate(rows_of())]
     write(path, rows, ("episode", "time", "x", "y", "battery", "steer", "brake"))

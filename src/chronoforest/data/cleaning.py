@@ -23,6 +23,14 @@ NEARBY = 0.1
 SPIKES = (1, 2, 3)
 """Rows in succession that may lie far off and be left out."""
 
+FAST, FAR_ASIDE = 0.95, 3.0
+"""A row is also far off that was reached and left faster than this share of all moves, in opposite
+directions, and lies so many times farther from the line between its neighbours than the same share of all
+rows. Nothing that moves so fast turns round within a row."""
+
+ROUND = -0.5
+"""Cosine of the angle between two moves in opposite directions."""
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -163,8 +171,11 @@ def without_constants(tracks: Tracks, names: Sequence[str]) -> tuple[Tracks, set
 
 def without_spikes(tracks: Tracks) -> tuple[Tracks, Finding]:
     """Leave out a few rows that lie far off while those before and after them lie together."""
-    bound = _speed_bound(tracks)
-    sound = [~np.any([_far_off(track, bound, count) for count in SPIKES], axis=0) for track in tracks]
+    bound, turned = _speed_bound(tracks), _turned_back(tracks)
+    sound = [
+        ~np.any([is_back, *(_far_off(track, bound, count) for count in SPIKES)], axis=0)
+        for track, is_back in zip(tracks, turned, strict=True)
+    ]
     return kept(tracks, sound, "spikes", "left out")
 
 
@@ -179,6 +190,30 @@ def _far_off(track: Track, bound: float, count: int) -> BoolArray:
     firsts = np.flatnonzero(fast[:-count] & fast[count:] & (across <= bound * took)) + 1
     is_off[firsts[:, None] + np.arange(count)] = True
     return is_off
+
+
+def _turned_back(tracks: Tracks) -> list[BoolArray]:
+    """[n] of each track whether a row lies off to one side, reached and left too fast for that."""
+    aside = [_aside(track) for track in tracks]
+    far = FAR_ASIDE * float(np.quantile(np.concatenate(aside), FAST))
+    fast = float(np.quantile(np.concatenate([calmed(track).speeds for track in tracks]), FAST))
+    found = []
+    for track, offset in zip(tracks, aside, strict=True):
+        before, after = track.moves[:-1], track.moves[1:]
+        is_round = (before * after).sum(axis=1) < ROUND * track.hops[:-1] * track.hops[1:]
+        is_fast = (track.speeds[:-1] > fast) & (track.speeds[1:] > fast)
+        inner = is_round & is_fast & (offset[1:-1] > far)
+        found.append(np.concatenate([[False], inner, [False]])[: len(track)])
+    return found
+
+
+def _aside(track: Track) -> FloatArray:
+    """[n] units from each row to where its neighbours say it was at its time; 0 at the ends."""
+    places, found = track.values[:, :2], np.zeros(len(track))
+    share = ((track.time[1:-1] - track.time[:-2]) / (track.time[2:] - track.time[:-2]))[:, None]
+    between = (1 - share) * places[:-2] + share * places[2:]
+    found[1:-1] = np.linalg.norm(places[1:-1] - between, axis=1)
+    return found
 
 
 def split_at_jumps(tracks: Tracks, unit: str) -> tuple[Tracks, Finding]:
