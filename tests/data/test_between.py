@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from chronoforest.data.between import Crowd, followed
+from chronoforest.data.between import Crowd, _headings, followed
 from chronoforest.data.cleaning import Track
 
 SIDE = 100.0
@@ -82,7 +82,8 @@ def test_a_few_rows_tell_nothing():
 
 def test_a_way_is_taken_over_many_short_hops_and_none_is_there_without_places():
     corner = [(10.0 * k, 0.0) for k in range(11)] + [(100.0, 10.0 * k) for k in range(1, 11)]
-    crowd = Crowd.of(np.array([*corner, (0.0, 100.0)]), 1.0)
+    rows = np.array([*corner, (0.0, 100.0)])
+    crowd = Crowd.of(rows, np.zeros(rows.shape), 1.0)
     (way,) = crowd.ways(crowd.node[[0]], crowd.node[[20]])
     assert len(way) > 15
     assert all(tuple(place) in corner for place in way)
@@ -90,11 +91,30 @@ def test_a_way_is_taken_over_many_short_hops_and_none_is_there_without_places():
     assert len(none) == 0
 
 
+def test_a_way_keeps_to_the_carriageway_that_leads_there():
+    """Rows of those who come lie denser than rows of those who go, 12 units beside them."""
+    rng = np.random.default_rng(5)
+    tracks = []
+    for k in range(400):
+        start, is_back = rng.uniform(0, 100), k % 40 > 0
+        along = start + 100.0 * np.arange(11)
+        place = np.stack([along, np.where(is_back, 12.0, 0.0) + rng.normal(0, 1.5, 11)], axis=1)
+        tracks.append(Track(str(k), 10.0 * np.arange(11), place[::-1] if is_back else place))
+    tracks[0] = Track("0", np.array([0.0, 40.0, 80.0]), np.array([[50.0, 0.0], [450.0, 8.0], [850.0, 0.0]]))
+    crowd_of_rows = np.concatenate([track.values for track in tracks])
+    is_last = np.zeros(len(crowd_of_rows), dtype=bool)
+    is_last[np.cumsum([len(track) for track in tracks]) - 1] = True
+    crowd = Crowd.of(crowd_of_rows, _headings(crowd_of_rows, is_last, 100.0), 5.0)
+    (way,) = crowd.ways(crowd.node[[0]], crowd.node[[2]])
+    assert len(way) > 20
+    assert (way[:, 1] > 8.0).mean() < 0.2
+
+
 @pytest.mark.parametrize("size", [1, 50, 4_000_000])
 def test_ways_do_not_depend_on_how_many_are_looked_for_at_once(size, monkeypatch):
     tracks = [track for track in drives(60) if len(track) > 1]
     rows = np.concatenate([track.values for track in tracks])
-    crowd = Crowd.of(rows, 6.5)
+    crowd = Crowd.of(rows, np.zeros(rows.shape), 6.5)
     sources, targets = crowd.node[:50], crowd.node[50:100]
     expected = crowd.ways(sources, targets)
     monkeypatch.setattr("chronoforest.data.between.MOST_CELLS", size)

@@ -3,7 +3,8 @@
 Rows a minute apart show where a vehicle was and not how it got there, and lines between them cut through
 blocks. But others were seen in between. So the way from a row to the next leads over the places of all
 recordings such that its hops, each to the power of 1.5, add up to the least: many short ones along a street
-cost less than a long one across a block. Whether that is right is asked of rows that are held out.
+cost less than a long one across a block, and those with the traffic less than those against it: the other
+carriageway of a wide road is near. Whether that is right is asked of rows that are held out.
 """
 
 from __future__ import annotations
@@ -23,6 +24,9 @@ from chronoforest.types import BoolArray, FloatArray, IntArray, path_length
 
 POWER = 1.5
 """Of the length of a hop, which makes its cost."""
+
+AGAINST = 3.0
+"""How many times dearer still a hop is that leads against the direction of everybody who was seen there."""
 
 GRAIN = 20.0
 """Parts of the usual move; rows of all recordings within one of them are one place."""
@@ -61,16 +65,19 @@ class Crowd:
     graph: csr_array
 
     @classmethod
-    def of(cls, rows: FloatArray, grain: float) -> Crowd:
-        """Of rows [N, 2]; those in a square of an edge length are one place, amid them."""
+    def of(cls, rows: FloatArray, headings: FloatArray, grain: float) -> Crowd:
+        """Of rows [N, 2] and where they head [N, 2]; those in a square of an edge length are one place, amid
+        them."""
         cells = np.floor((rows - rows.min(axis=0)) / grain).astype(np.int64)
         _, node = np.unique(cells[:, 0] * (cells[:, 1].max() + 1) + cells[:, 1], return_inverse=True)
-        sums = [np.bincount(node, rows[:, k]) for k in range(2)]
-        places = np.stack(sums, axis=1) / np.bincount(node)[:, None]
+        places, ahead = _means(node, rows), _means(node, headings)
         corners = Delaunay(places).simplices
         pairs = np.concatenate([corners[:, [0, 1]], corners[:, [1, 2]], corners[:, [2, 0]]])
         pairs = np.unique(np.concatenate([pairs, pairs[:, ::-1]]), axis=0)
-        cost = np.linalg.norm(places[pairs[:, 0]] - places[pairs[:, 1]], axis=1) ** POWER
+        hops = places[pairs[:, 1]] - places[pairs[:, 0]]
+        length = np.linalg.norm(hops, axis=1)
+        along = (hops * ahead[pairs].mean(axis=1)).sum(axis=1) / length
+        cost = length**POWER * (1.0 + AGAINST * np.maximum(0.0, -along))
         return cls(places, node, csr_array((cost, pairs.T), shape=(len(places),) * 2))
 
     def ways(self, sources: IntArray, targets: IntArray, watch: Watch = unwatched) -> list[FloatArray]:
@@ -107,7 +114,7 @@ def followed(tracks: Tracks, move: float, watch: Watch = unwatched) -> Followed 
     missed_by_lines, missed = _missed(rows, is_last, move)
     if not missed < missed_by_lines:
         return None
-    crowd = Crowd.of(rows, move / GRAIN)
+    crowd = Crowd.of(rows, _headings(rows, is_last, move), move / GRAIN)
     firsts = np.flatnonzero(~is_last)
     ways = crowd.ways(crowd.node[firsts], crowd.node[firsts + 1], watch)
     between = [_sensible(rows[row : row + 2], way) for row, way in zip(firsts, ways, strict=True)]
@@ -127,11 +134,26 @@ def _missed(rows: FloatArray, is_last: BoolArray, move: float) -> tuple[float, f
         return np.nan, np.nan
     is_kept = np.ones(len(rows), dtype=bool)
     is_kept[held_out] = False
-    crowd, number = Crowd.of(rows[is_kept], move / GRAIN), np.cumsum(is_kept) - 1
+    headings = _headings(rows[is_kept], is_last[is_kept], move)
+    crowd, number = Crowd.of(rows[is_kept], headings, move / GRAIN), np.cumsum(is_kept) - 1
     ways = crowd.ways(crowd.node[number[held_out - 1]], crowd.node[number[held_out + 1]])
     lines = [rows[[row - 1, row + 1]] for row in held_out]
     led = [_through(line, _sensible(line, way)) for line, way in zip(lines, ways, strict=True)]
     return _mean_gap(rows[held_out], lines), _mean_gap(rows[held_out], led)
+
+
+def _headings(rows: FloatArray, is_last: BoolArray, move: float) -> FloatArray:
+    """[N, 2] the direction from the row before each row [N, 2] to the one after it, of length 1, and less
+    where these lie nearer together than a usual move: who stands still heads nowhere."""
+    moves = np.where(is_last[:-1, None], 0.0, np.diff(rows, axis=0))
+    around = np.pad(moves, ((0, 1), (0, 0))) + np.pad(moves, ((1, 0), (0, 0)))
+    return np.asarray(around / np.maximum(np.linalg.norm(around, axis=1), move)[:, None])
+
+
+def _means(node: IntArray, values: FloatArray) -> FloatArray:
+    """[n, 2] the mean of the values [N, 2] of each node."""
+    sums = [np.bincount(node, values[:, k]) for k in range(2)]
+    return np.stack(sums, axis=1) / np.bincount(node)[:, None]
 
 
 def _sensible(line: FloatArray, way: FloatArray) -> FloatArray:
