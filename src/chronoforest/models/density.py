@@ -34,8 +34,11 @@ NUM_HEADINGS = 16
 half-way through a turn that nobody makes there is no direction to follow."""
 
 HEADING_BLUR = 3.0
-"""Bandwidths over which directions blend: they change more slowly than places, and at the edge of a lane few
-recordings tell."""
+"""Bandwidths over which directions blend at the edge of a lane, where few recordings tell."""
+
+HEADING_AROUND = 0.01
+"""What a recording counts so far around, of what it counts where it passed: in the middle of a lane, where
+many did, one may be beside it that leads back."""
 
 HEADING_SHARE = 0.01
 """Of the motion at a place that a direction must have to count."""
@@ -240,7 +243,8 @@ def _is_on_lane(motion: Motion, edges: list[FloatArray], params: DensityParams) 
 
 def _headings(motion: Motion, edges: list[FloatArray], params: DensityParams) -> BoolArray:
     """[sectors, nx, ny]: whether enough of the motion near a cell goes in a sector or one beside it."""
-    tables = motion.tables(edges, replace(params, bandwidth=HEADING_BLUR * params.bandwidth))
+    around = motion.tables(edges, replace(params, bandwidth=HEADING_BLUR * params.bandwidth))
+    tables = motion.tables(edges, params) + HEADING_AROUND * around
     return np.asarray(tables > HEADING_SHARE / 3.0 * tables.sum(axis=0))
 
 
