@@ -3,13 +3,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from fakes import BLOCK, SPEED
-from road_cases import gate_road, ring_road, square_road
+from road_cases import gate_road, grid_density, ground, ring_road, square_road, support_of
 
 from chronoforest.errors import InvalidParameter
 from chronoforest.roadmap.hops import Hops
 from chronoforest.roadmap.places import Places
 from chronoforest.roadmap.turns import turns
-from chronoforest.roadmap.ways import ALIKE, Roadmap, join
+from chronoforest.roadmap.ways import ALIKE, Roadmap, build_roadmap, join
 from chronoforest.types import path_length
 
 ACROSS = np.array([[3.0, 10.0], [17.0, 10.0], [10.0, 3.0]])
@@ -89,6 +89,16 @@ def test_the_way_goes_round_the_ring_as_recordings_did():
     assert path_length(there.path) > 4 * path_length(back.path)
     turn = np.unwrap(np.arctan2(there.path[:, 1], there.path[:, 0]))
     assert turn[-1] - turn[0] > 5.0
+
+
+def test_a_narrow_street_with_curves_holds_together_where_a_step_is_longer_than_they_are():
+    """Driven both ways, 1 unit wide, with a bend every 6 units; vehicles cover 12 in a step."""
+    x, y = np.meshgrid(np.arange(0, 60, 0.1), np.arange(0, 12, 0.1), indexing="ij")
+    density = grid_density(np.abs(y - 6.0 - 3.0 * np.sin(x / 2.0)) < 1.2, cell=0.1)
+    known = ground(density, step_length=12.0)
+    road = build_roadmap(support_of(density), known)
+    ways = join(road, np.array([[2.0, 6.0 + 3.0 * np.sin(1.0)], [58.0, 6.0 + 3.0 * np.sin(29.0)]]), known).ways()
+    assert np.isfinite(ways.cost).all()
 
 
 def test_a_world_without_places_joins_nothing_far():

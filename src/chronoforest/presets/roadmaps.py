@@ -15,7 +15,7 @@ from chronoforest.models.store import Models
 from chronoforest.planning.variants import PlannerParams
 from chronoforest.roadmap.hops import LONELY, Hops, Usual
 from chronoforest.roadmap.places import Places
-from chronoforest.roadmap.ways import Roadmap
+from chronoforest.roadmap.ways import NARROW_SPACING, Roadmap
 
 KIND = "roadmap"
 
@@ -64,6 +64,8 @@ def origin(models: Models, params: PlannerParams) -> str:
     settings = models.calibration.to_dict() | {"edge": params.assembly.edge, "recipe": RECIPE}
     if models.density.is_one_way:
         settings["lonely"] = LONELY
+    if NARROW_SPACING * params.assembly.edge < models.step_length:
+        settings["narrow_spacing"] = NARROW_SPACING
     text = repr(sorted(settings.items())).encode()
     tensors["settings"] = torch.frombuffer(bytearray(text), dtype=torch.uint8)
     return checkpoint.content_hash(tensors)

@@ -20,8 +20,8 @@ from chronoforest.roadmap.places import Places, spread
 from chronoforest.roadmap.turns import Turns, turns
 from chronoforest.types import BoolArray, FloatArray, IntArray, JointRoute, Pair, Support
 
-LANE_SPACING = 5.0
-"""How far places are apart at least where ways are lanes, in the room that a way keeps to the edge: a curve
+NARROW_SPACING = 5.0
+"""How far places are apart at least where ways are narrow, in the room that a way keeps to the edge: a curve
 takes several, and a step of the recordings may be longer than it."""
 
 ALIKE = 30.0
@@ -47,7 +47,7 @@ class Roadmap:
 def build_roadmap(support: Support, ground: Ground) -> Roadmap:
     """The roadmap of a world: no map, no recordings, the same for every problem."""
     has_lanes = ground.density.is_one_way
-    least = min(ground.step_length, LANE_SPACING * ground.edge) if has_lanes else ground.step_length
+    least = min(ground.step_length, NARROW_SPACING * ground.edge)
     places = spread(support, ground.density, least)
     codes = ground.distance.encode(places.position)
     lines = survey(places, places, ground, (codes, codes))
