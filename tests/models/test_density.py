@@ -164,11 +164,12 @@ def test_the_direction_of_a_lane_is_its_own_where_the_one_beside_it_leads_back()
     """Four bandwidths apart, as carriageways are, and three times as many drive on one as on the other."""
     rng = np.random.default_rng(0)
     east = np.stack([np.linspace(0, 20, 81), np.zeros(81)], axis=1)
-    west = east[::-1] + [0.0, 4 * PARAMS.bandwidth]
+    aside = np.array([0.0, 4 * PARAMS.bandwidth])
+    west = east[::-1] + aside
     tracks = np.concatenate([np.tile(east, (60, 1, 1)), np.tile(west, (20, 1, 1))])
     density = fit_density(tracks + rng.normal(0, 0.03, tracks.shape), PARAMS, JUMP, 2)
     middles = np.stack([np.linspace(5, 15, 21), np.zeros(21)], axis=1)
-    for places, ahead in ((middles, [1.0, 0.0]), (middles + [0.0, 4 * PARAMS.bandwidth], [-1.0, 0.0])):
+    for places, ahead in ((middles, [1.0, 0.0]), (middles + aside, [-1.0, 0.0])):
         assert density.follows(places, np.array(ahead)).all()
         assert not density.follows(places, -np.array(ahead)).any()
 

@@ -51,7 +51,7 @@ def test_thin_recordings_count_as_one_way_to_be_safe():
 
 
 def test_a_few_strays_do_not_make_a_busy_one_way_street_lead_back():
-    """Three of a hundred drives are recorded against the others: there is a stray beside almost every place."""
+    """Three of a hundred drives are recorded against the others: one passes almost every place."""
     usual = ring_episodes(num_episodes=400)
     places = usual.observations.copy()
     places[::33] = places[::33, ::-1]

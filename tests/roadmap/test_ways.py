@@ -97,8 +97,8 @@ def test_a_narrow_street_with_curves_holds_together_where_a_step_is_longer_than_
     density = grid_density(np.abs(y - 6.0 - 3.0 * np.sin(x / 2.0)) < 1.2, cell=0.1)
     known = ground(density, step_length=12.0)
     road = build_roadmap(support_of(density), known)
-    ways = join(road, np.array([[2.0, 6.0 + 3.0 * np.sin(1.0)], [58.0, 6.0 + 3.0 * np.sin(29.0)]]), known).ways()
-    assert np.isfinite(ways.cost).all()
+    ends = np.array([[2.0, 6.0 + 3.0 * np.sin(1.0)], [58.0, 6.0 + 3.0 * np.sin(29.0)]])
+    assert np.isfinite(join(road, ends, known).ways().cost).all()
 
 
 def test_a_world_without_places_joins_nothing_far():
