@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from chronoforest.data import cleaning, paces
+from chronoforest.data import cleaning, paces, spikes
 from chronoforest.data.cleaning import Finding, Tracks
 from chronoforest.data.columns import Columns
 from chronoforest.data.cutting import SHORTEST, cut, fitting_length, split_at_gaps, split_at_holes
@@ -154,7 +154,7 @@ REPAIRS: tuple[Step, ...] = (
 def _calmers(params: ImportParams) -> list[Step]:
     """What is left out before anybody looks at how recordings move."""
     at_stops = [without_long_stops] if params.stops == "cut" else []
-    return [cleaning.without_spikes, *at_stops]
+    return [spikes.without_spikes, *at_stops]
 
 
 def _splits(params: ImportParams, period: float, time_unit: str, speed_unit: str) -> list[Step]:
@@ -164,7 +164,7 @@ def _splits(params: ImportParams, period: float, time_unit: str, speed_unit: str
         if params.max_gap is None
         else partial(split_at_gaps, gap=params.max_gap, unit=time_unit)
     )
-    at_jumps = [partial(cleaning.split_at_jumps, unit=speed_unit)] if params.jumps == "split" else []
+    at_jumps = [partial(spikes.split_at_jumps, unit=speed_unit)] if params.jumps == "split" else []
     return [at_gaps, *at_jumps]
 
 
