@@ -6,6 +6,7 @@ from fakes import BLOCK, FakeModels, SquareDensity
 
 from chronoforest.data.frames import Frame
 from chronoforest.errors import InvalidProblem
+from chronoforest.planning import anchors
 from chronoforest.planning.planner import Planner
 from chronoforest.planning.variants import PlannerParams
 from chronoforest.types import Problem
@@ -43,6 +44,32 @@ def test_snapping_moves_what_must_be_moved_and_says_so(frame):
     )
     assert moved.starts.tolist() == asked.starts.tolist()
     assert planner(frame).plan(moved).complete
+
+
+class WithIsland(FakeModels):
+    """A stray left a supported cell amid the block."""
+
+    @property
+    def support(self):
+        support = super().support
+        support.mask[tuple(np.rint((np.array([10.0, 10.5]) - support.origin) / support.cell).astype(int))] = (
+            True
+        )
+        return support
+
+
+def test_nothing_is_moved_to_an_island_that_a_stray_left():
+    models = WithIsland(density=SquareDensity(BLOCK))
+    assert models.support.holds(np.array([10.0, 10.5]))
+    moved, _ = Planner(models, PlannerParams(), "fake").snapped(problem(Frame()))
+    (place,) = moved.waypoints
+    assert FakeModels(density=SquareDensity(BLOCK)).support.holds(place)
+
+
+def test_an_island_is_better_than_nothing(monkeypatch):
+    monkeypatch.setattr(anchors, "ISLAND", 2.0)
+    moved, _ = planner(Frame()).snapped(problem(Frame()))
+    assert FakeModels(density=SquareDensity(BLOCK)).support.holds(moved.waypoints[0])
 
 
 def test_snapping_leaves_a_sound_problem_alone():

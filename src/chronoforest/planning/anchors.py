@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.ndimage import label
 
 from chronoforest.data.frames import Frame, plainly
 from chronoforest.errors import InvalidProblem
@@ -12,6 +13,9 @@ from chronoforest.types import FloatArray, IntArray, PlanningModels, Problem, Su
 
 LEAST_STEPS_APART = 1e-3
 """Steps between two anchors of a problem; nearer ones are one place to any body."""
+
+ISLAND = 0.01
+"""Of the support: a part of it that is smaller is what a stray left, and hardly any way leads on from it."""
 
 
 @dataclass(frozen=True)
@@ -78,8 +82,8 @@ class AnchorCheck:
         return self.models.density.margin(self.frame.to_local(points))
 
     def _nearest(self, point: FloatArray) -> tuple[FloatArray, float]:
-        """The nearest supported place in the user's coordinates, and how far it is."""
-        place, apart = _nearest_supported(self.frame.to_local(point), self.models.support)
+        """The nearest supported place on no island, in the user's coordinates, and how far it is."""
+        place, apart = _nearest_supported(self.frame.to_local(point), _without_islands(self.models.support))
         return self.frame.to_user(place), apart
 
     def _hint(self, point: FloatArray) -> str:
@@ -110,3 +114,12 @@ def _nearest_supported(place: FloatArray, support: Support) -> tuple[FloatArray,
     apart = np.linalg.norm(cells - place, axis=1)
     nearest = int(np.argmin(apart))
     return cells[nearest], float(apart[nearest])
+
+
+def _without_islands(support: Support) -> Support:
+    """The support without the small parts that nothing joins to the rest, unless there are only such."""
+    parts, _ = label(support.mask, np.ones((3,) * support.mask.ndim))
+    sizes = np.bincount(parts.ravel())
+    is_large = sizes >= ISLAND * support.mask.sum()
+    is_large[0] = False
+    return replace(support, mask=is_large[parts]) if is_large.any() else support
