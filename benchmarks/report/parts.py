@@ -17,10 +17,13 @@ COMPLETE, LENGTH, FIRST, FINAL = "complete, %", "÷ reference", "first plan s", 
 NODES, EXPANSIONS, ROOM = "nodes", "expansions", "clearance"
 ORDER, ARRIVED = "best order, %", "arrived, %"
 
+MOST_STRAYS = 0.02
+"""Share of a way outside the support or against recorded motion; a plan that strays more is no reference."""
+
 NOTES = (
     "Sound plans only, but for the shares: complete and through no wall. Seconds are medians.",
     "The reference is the shortest way at any angle with clearance 1.0, in the best order; where there is no "
-    "map, the shortest plan of any row.",
+    "map, the shortest plan of any row that keeps to what was recorded.",
     "Nodes are those of the trees, or pieces realised; expansions are leaves promoted, or pieces asked. "
     "Clearance is the median of the least distance to a wall.",
     "A part adds something if plans without it are less often complete, in the best order or walked to the "
@@ -142,11 +145,18 @@ def _mean_entry(plans: Sequence[PlanFigures], value: Callable[[PlanFigures], flo
 
 def _references(trials: Sequence[Trial]) -> dict[Case, float]:
     """The length that every plan of a problem is compared with."""
-    found: dict[Case, float] = {}
+    plans: dict[Case, list[tuple[PlanFigures, float]]] = {}
     for trial in trials:
-        if trial.plan is None or not is_sound(trial.plan):
-            continue
-        problem, plan = problem_of(trial), trial.plan
-        least = min(found.get(problem, plan.length), plan.length)
-        found[problem] = plan.geodesic if plan.geodesic > 0 else least
-    return found
+        if trial.plan is not None and is_sound(trial.plan):
+            strays = sum(trial.measures.get(name, 0.0) for name in STRAYS)
+            plans.setdefault(problem_of(trial), []).append((trial.plan, strays))
+    return {problem: _reference(found) for problem, found in plans.items()}
+
+
+def _reference(plans: Sequence[tuple[PlanFigures, float]]) -> float:
+    """Of one problem, from its plans and the shares of their ways that stray."""
+    geodesic = plans[0][0].geodesic
+    if geodesic > 0:
+        return geodesic
+    kept = [plan.length for plan, strays in plans if strays <= MOST_STRAYS]
+    return min(kept or [plan.length for plan, _ in plans])

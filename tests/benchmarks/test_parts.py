@@ -127,6 +127,10 @@ def test_a_world_without_a_map_is_planned_in_and_shown():
     assert not {ORDER, ROOM} & set(table.columns)
     assert table.columns[-2:] == ("outside the support, %", "against recorded motion, %")
     assert summary.columns == ("square: random problems, M = 1, K = 0",)
+    short = replace(trials[-1].plan, length=0.5 * trials[-1].plan.length)
+    stray = replace(trials[-1], plan=short, measures={**trials[-1].measures, "against": 0.3})
+    _, told = part_tables([*trials[:-1], stray])
+    assert [row.entries[LENGTH].ours.value for row in told.rows[:-1]] == ratios[:-1]
 
 
 def test_a_world_with_an_origin_is_planned_in_by_its_own_coordinates():
