@@ -23,6 +23,8 @@ def test_a_recording_that_leaves_a_region_and_comes_back_is_two():
 def test_a_region_where_nothing_is_and_one_that_is_none_are_refused():
     with pytest.raises(BadDataset, match=r"no two rows .* lie in the region \(0, 0, 1, 1\).* from 3"):
         within([track(3, 4)], (0, 0, 1, 1))
+    with pytest.raises(BadDataset, match=r"most lie from 4636000\.\d+, 5 to"):
+        within([track(4_636_000.25, 4_636_010.5)], (0, 0, 1, 1))
     with pytest.raises(InvalidParameter, match=r"west, south, east and north.*got \(3, 0, 1, 1\)"):
         ImportParams(region=(3, 0, 1, 1))
 

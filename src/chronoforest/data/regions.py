@@ -66,4 +66,4 @@ def _places(tracks: Tracks) -> FloatArray:
 
 def _spans(tracks: Tracks) -> str:
     low, high = np.quantile(_places(tracks), (0.01, 0.99), axis=0)
-    return f"most lie from {low[0]:.6g}, {low[1]:.6g} to {high[0]:.6g}, {high[1]:.6g}"
+    return f"most lie from {low[0]:.9g}, {low[1]:.9g} to {high[0]:.9g}, {high[1]:.9g}"
