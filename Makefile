@@ -22,7 +22,7 @@ demo: .venv/demo-installed
 	$(BIN)/chronoforest demo
 
 test: install browser
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --durations=10
 
 # The wheel, in dist/, and a plan made with nothing but it and what planning needs, in an environment of its own.
 wheel: install

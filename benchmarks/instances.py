@@ -12,17 +12,17 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
-from itertools import combinations, combinations_with_replacement, pairwise, permutations, product
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from chronoforest.bench.problems import TIE
-from chronoforest.bench.references import bfs_matrix, task_points
-from chronoforest.bench.trials import fingerprint
-from chronoforest.envs.mazes import Maze, cell_centre
-from chronoforest.envs.tasks import world
+from benchmarks.mazes import Maze, maze_of
+from benchmarks.problems import mismatches
+from benchmarks.references import bfs_matrix, task_points
+from benchmarks.trials import fingerprint
+from chronoforest.envs.maps import cell_centre
 from chronoforest.errors import BadResult, InvalidParameter
 from chronoforest.files import reading, write_text
 from chronoforest.types import Distance, FloatArray, IntArray, Problem
@@ -30,7 +30,6 @@ from chronoforest.types import Distance, FloatArray, IntArray, Problem
 STORED = Path(__file__).with_name("hamiltonian.json")
 FORMAT = "chronoforest-hamiltonian/1"
 
-NUM_WAYPOINTS = 3
 MARGINS = {"high": (0.75, 1.0), "medium": (0.5, 0.75), "low": (0.25, 0.5)}
 """Quantiles of GapRel between which the mismatches of a bin lie, by rank."""
 
@@ -74,7 +73,7 @@ class InstanceSet:
 
 def build(preset: str, recipe: str, distance: Distance, weights: Path, seed: int = SEED) -> InstanceSet:
     """Choose the instances of all tasks and of all pairs of tasks for a distance and its file of weights."""
-    maze = world(preset).maze
+    maze = maze_of(preset)
     numbers = range(1, len(maze.tasks) + 1)
     teams = [(task,) for task in numbers] + list(combinations(numbers, 2))
     chosen = tuple(instance for tasks in teams for instance in _choose(maze, tasks, distance, seed))
@@ -96,7 +95,8 @@ def _choose(maze: Maze, tasks: tuple[int, ...], distance: Distance, seed: int) -
     ends = np.array([maze.tasks[task - 1] for task in tasks]).reshape(-1, 2)
     is_end = (maze.free_cells[:, None] == ends).all(axis=-1).any(axis=1)
     places = cell_centre(maze.free_cells[~is_end])
-    triples, gaps = mismatches(maze, starts, goals, places, distance)
+    anchors = np.concatenate([starts, places, goals])
+    triples, gaps = mismatches(anchors, len(tasks), distance, bfs_matrix(maze, anchors))
     rng = np.random.default_rng([seed, *tasks])
     drawn = {
         margin: rng.choice(rows, min(GROUPS_PER_MARGIN, len(rows)), replace=False)
@@ -107,46 +107,6 @@ def _choose(maze: Maze, tasks: tuple[int, ...], distance: Distance, seed: int) -
             waypoints = tuple((float(x), float(y)) for x, y in places[triples[row]])
             name = f"{'-'.join(map(str, tasks))}-{margin}-{number}"
             yield Instance(name, tasks, margin, round(float(gaps[row]), 6), waypoints)
-
-
-def mismatches(
-    maze: Maze, starts: FloatArray, goals: FloatArray, places: FloatArray, distance: Distance
-) -> tuple[IntArray, FloatArray]:
-    """[n, 3] rows of `places` whose best joint route raw d misjudges, and their GapRel [n]."""
-    anchors = np.concatenate([starts, places, goals])
-    codes = distance.encode(anchors)
-    triples = np.array(list(combinations(range(len(places)), NUM_WAYPOINTS)), dtype=np.int64)
-    raw = joint_costs(distance.pairwise(codes, codes), triples, len(starts))
-    grid = joint_costs(bfs_matrix(maze, anchors), triples, len(starts))
-    guessed = np.take_along_axis(grid, raw.argmin(axis=1)[:, None], axis=1)[:, 0]
-    is_mismatch = guessed > grid.min(axis=1) + TIE
-    two = np.partition(grid[is_mismatch], 1, axis=1)[:, :2]
-    return triples[is_mismatch], (two[:, 1] - two[:, 0]) / two[:, 0]
-
-
-def joint_costs(matrix: FloatArray, triples: IntArray, num_agents: int) -> FloatArray:
-    """[n, R] costs of every joint route through triples [n, K] of waypoints on a matrix [A, A]."""
-    num_places = len(matrix) - 2 * num_agents
-    columns = []
-    for shares in joint_routes(triples.shape[1], num_agents):
-        total = np.zeros(len(triples))
-        for agent, visits in enumerate(shares):
-            stops = [np.full(len(triples), agent), *(triples[:, k] + num_agents for k in visits)]
-            stops.append(np.full(len(triples), num_agents + num_places + agent))
-            total += sum(matrix[a, b] for a, b in pairwise(stops))
-        columns.append(total)
-    return np.stack(columns, axis=1)
-
-
-def joint_routes(num_waypoints: int, num_agents: int) -> list[tuple[tuple[int, ...], ...]]:
-    """Every way to visit all waypoints: for each agent the ones it visits, in order."""
-    inner = combinations_with_replacement(range(num_waypoints + 1), num_agents - 1)
-    cuts = [(0, *cut, num_waypoints) for cut in inner]
-    return [
-        tuple(order[a:b] for a, b in pairwise(cut))
-        for order in permutations(range(num_waypoints))
-        for cut in cuts
-    ]
 
 
 def margin_rows(gaps: FloatArray, rng: np.random.Generator) -> dict[str, IntArray]:

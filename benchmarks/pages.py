@@ -1,255 +1,124 @@
-"""Numbers on the pages that come from records: each stands between two marks that say where it is from.
+"""Numbers on the pages: docs/numbers.toml says where each of them is and which records it comes from.
 
-`<!-- from: records/stitch.jsonl.gz; preset=ant-giant; success within 1000 -->100.0 %<!-- end -->` holds one
-number; with `by FIELD` among the conditions, a table with a row for each of its values. `weights; figures`
-and `weights; commands` are tables of what the cards of the weights say, `preset; ant-giant; FIELD` is a value
-of a preset, `records/paper/SUITE; TABLE; ROW; COLUMN` a cell of the paper's tables, and `parameters; NAMES` a
-table of parameters from their docstrings. `make figures` writes all of them anew, and a test compares them.
+The pages are plain text. An entry finds its place in a page by what stands around the number:
+
+- `line`: a piece of a page in which `{SOURCE}` stands for each number,
+- `below`, `table`, `cells`: the table below this heading whose first column has this header. The source of
+  a cell is `cells`, where `{row}` and `{column}` are its label and its header, or what `rows` and `columns`
+  have for them; with `columns`, the other columns are left as they are, and a dash stays a dash,
+- `below`, `table`, `whole`: such a table, written as a whole from this source.
+
+Two entries for tables of one heading and header are for the first and the second of them. What a SOURCE may
+be is in numbers.py. `make figures` writes all numbers anew, and a test compares them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
-from operator import attrgetter
+import tomllib
+from collections.abc import Callable, Iterator
+from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
-from benchmarks.contents import CONTENTS as PAPER
-from benchmarks.parameters import parameter_table
-from benchmarks.report.sheets import Sheet, shown
-from chronoforest.bench import metrics
-from chronoforest.bench.metrics import complete_plans
-from chronoforest.bench.run import read_records, read_trials
-from chronoforest.bench.trials import Trial
-from chronoforest.errors import BadResult, InvalidParameter, UnknownName
+from benchmarks.numbers import content
+from chronoforest.errors import BadResult
 from chronoforest.files import write_text
-from chronoforest.models.store import KINDS, STUDENT, Card, Stored, files_of
-from chronoforest.names import PRESETS, full_name
-from chronoforest.presets.named import PRESETS as NAMED
-from chronoforest.presets.named import get_preset
-from chronoforest.report.tables import COLUMNS, TextTable
 
 ROOT = Path(__file__).parents[1]
-MARK = re.compile(r"(<!-- from: (?P<source>[^>]+?) -->)(?P<shown>.*?)(<!-- end -->)", re.DOTALL)
-SHORT = {name: short.replace("-", " ") for short, name in PRESETS.items()}
+NUMBERS = ROOT / "docs" / "numbers.toml"
+HOLE = re.compile(r"\{([^{}]+)\}")
 
-MORE: dict[str, Callable[[Sequence[Trial]], str]] = {
-    "trials": lambda trials: str(len(trials)),
-    "success": lambda trials: f"{100 * metrics.success(trials).value:.1f} %",
-    "complete share": lambda trials: f"{100 * metrics.completeness(trials).value:.1f} %",
-    "complete plans through walls": lambda trials: str(metrics.num_wall_crossings(trials)),
-    "first plan s (median)": lambda trials: _first_seconds(trials),
-}
-"""Columns that every suite has, beside those of its own tables."""
+Entry = dict[str, Any]
+Content = Callable[[str], str]
 
 
 def figures() -> None:
-    """Write the marked numbers of README.md and of all pages under docs/ anew, from the records."""
-    for page in pages():
-        text = page.read_text(encoding="utf-8")
-        filled = fill(text)
-        num_marks = len(MARK.findall(text))
+    """Write the numbers of README.md and of the pages under docs/ anew, from the records."""
+    for page in entries():
+        text = (ROOT / page).read_text(encoding="utf-8")
+        filled = fill(page, text)
         if filled != text:
-            write_text(page, filled)
-        if num_marks:
-            print(
-                f"{page.relative_to(ROOT)}: {num_marks} marked, {'written' if filled != text else 'the same'}"
-            )
-
-
-def pages() -> list[Path]:
-    """Every page that may have marks."""
-    return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-
-
-def fill(text: str) -> str:
-    """A page with what stands between its marks as the records have it now."""
-    return MARK.sub(lambda mark: f"{mark[1]}{content(mark['source'])}{mark[4]}", text)
-
-
-def content(source: str) -> str:
-    """What a mark asks for."""
-    parts = tuple(part.strip() for part in source.split(";"))
-    if parts in WEIGHTS:
-        return _block(WEIGHTS[parts]())
-    if parts[0] == "parameters" and len(parts) == 2:
-        return _block(parameter_table(parts[1]))
-    if len(parts) == 4:
-        return _paper_cell(*parts)
-    if len(parts) != 3:
-        raise InvalidParameter(f"a mark is FILE; CONDITIONS; COLUMNS, got {source!r}")
-    return _setting(parts[1], parts[2]) if parts[0] == "preset" else _figures(*parts)
-
-
-def _setting(preset: str, name: str) -> str:
-    """A value of a preset, such as `planner.challenge.doubt`, or of its fast mode: `ant-giant fast`."""
-    named, _, mode = preset.partition(" ")
-    chosen = get_preset(named).fast() if mode == "fast" else get_preset(named)
-    try:
-        return f"{attrgetter(name)(chosen):g}"
-    except AttributeError as error:
-        raise InvalidParameter(f"preset {named} has no {name}: {error}") from error
-
-
-def _figures(file: str, conditions: str, names: str) -> str:
-    """Figures of the trials that fulfil the conditions, or a table of them."""
-    wanted, columns = _conditions(conditions), _names(names)
-    trials = _chosen(_trials(file), wanted.conditions)
-    cells = {**COLUMNS.get(trials[0].case.suite, COLUMNS["stitch"]), **MORE}  # the paper's suites walk tasks
-    for name in columns:
-        if name not in cells:
-            raise UnknownColumn(name, cells)
-    if wanted.rows is None:
-        return ", ".join(cells[name](trials) for name in columns)
-    groups = _groups(trials, wanted.rows, wanted.values)
-    rows = tuple((name, *(cells[column](group) for column in columns)) for name, group in groups.items())
-    return _block(TextTable("", (wanted.rows, *columns), rows))
-
-
-def _first_seconds(trials: Sequence[Trial]) -> str:
-    """When a complete plan was there for the first time; a dash for records that do not tell it."""
-    told = [plan.first_seconds for plan in complete_plans(trials) if plan.first_seconds is not None]
-    return f"{metrics.median(told):.2f}" if told else "–"
-
-
-def _block(table: TextTable) -> str:
-    return f"\n\n{table.to_pipes()}\n\n"
-
-
-class UnknownColumn(UnknownName):
-    """A suite or a table has no column of that name."""
-
-    kind = "column"
-
-
-class UnknownTable(UnknownName):
-    """The paper's tables of a suite have no such name."""
-
-    kind = "table"
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """Which trials, and what of them makes the rows of a table; values: of the rows, in their order."""
-
-    conditions: Mapping[str, tuple[str, ...]]
-    rows: str | None
-    values: tuple[str, ...]
-
-
-def _conditions(text: str) -> Wanted:
-    """Conditions such as `preset=ant-giant seed=0,1`, and `by preset=ant-medium,ant-large` for the rows."""
-    words, rows = text.split(), None
-    conditions: dict[str, tuple[str, ...]] = {}
-    for before, word in zip(["", *words], words, strict=False):
-        if word == "by":
-            continue
-        name, sign, values = word.partition("=")
-        if before == "by":
-            rows = name
-        if sign:
-            conditions[name] = tuple(full_name(value) for value in values.split(","))
-    return Wanted(conditions, rows, conditions.get(rows or "", ()))
-
-
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",")]
+            write_text(ROOT / page, filled)
+        print(f"{page}: {'written' if filled != text else 'the same'}")
 
 
 @cache
-def _trials(path: str) -> tuple[Trial, ...]:
-    return tuple(read_trials(ROOT / path))
+def entries() -> dict[str, list[Entry]]:
+    """The entries of each page, by its path in the repository."""
+    return tomllib.loads(NUMBERS.read_text(encoding="utf-8"))
 
 
-def _chosen(trials: Sequence[Trial], conditions: Mapping[str, tuple[str, ...]]) -> list[Trial]:
-    """The trials whose case or choice has one of the values told for each field."""
-    found = [t for t in trials if all(_field(t, name) in values for name, values in conditions.items())]
-    if not found:
-        raise BadResult(f"no trial has {dict(conditions)}")
-    return found
+def fill(page: str, text: str, number: Content = content) -> str:
+    """A page with what `number` makes of each source, instead of what stands there."""
+    of_page = entries().get(page, [])
+    places = [(entry.get("below"), entry.get("table")) for entry in of_page]
+    for index, entry in reversed(list(enumerate(of_page))):  # a later table first, so that the count holds
+        if "line" in entry:
+            text = _with_line(text, entry["line"], number, page)
+        else:
+            text = _with_table(text, entry, places[:index].count(places[index]), number, page)
+    return text
 
 
-def _field(trial: Trial, name: str) -> str:
-    holder = trial.case if hasattr(trial.case, name) else trial.case.choice
-    return str(getattr(holder, name))
-
-
-def _groups(trials: Sequence[Trial], name: str, values: Sequence[str]) -> dict[str, list[Trial]]:
-    """Trials by a field's values as a reader knows them, in the order that was told or else the file's."""
-    known = values or tuple(dict.fromkeys(_field(trial, name) for trial in trials))
-    return {SHORT.get(value, value): [t for t in trials if _field(t, name) == value] for value in known}
-
-
-def _paper_cell(path: str, name: str, label: str, column: str) -> str:
-    """Our figure in one cell of one of the paper's tables."""
-    sheets = {sheet.name: sheet for sheet in _sheets(path)}
-    if name not in sheets:
-        raise UnknownTable(name, sheets)
-    rows = {row.label: row.entries for row in sheets[name].rows}
-    if column not in rows.get(label, {}):
-        raise UnknownColumn(f"{label}; {column}", [f"{row}; {c}" for row in rows for c in rows[row]])
-    return shown(rows[label][column])
-
-
-@cache
-def _sheets(path: str) -> tuple[Sheet, ...]:
-    """The tables of one suite, by the path FOLDER/SUITE."""
-    folder, _, suite = path.rpartition("/")
-    trials = read_records(ROOT / folder, PAPER.suites[suite])
-    return tuple(found for found in PAPER.exhibits[suite](trials) if isinstance(found, Sheet))
-
-
-def _cards(kind: str) -> Iterator[tuple[str, str, Card]]:
-    """Preset as a reader knows it, file and card of every model of a kind that is in the repository."""
-    for name, preset in NAMED.items():
-        for file in files_of(preset.weights, kind):
-            yield SHORT[name], file, Stored.read(preset.weights, kind, file).card
-
-
-def _card_figures() -> TextTable:
-    """What held-out recordings say about each preset's own models."""
-    cards = {(preset, file): card["figures"] for kind in KINDS for preset, file, card in _cards(kind)}
-    rows = []
-    for preset in dict.fromkeys(preset for preset, _ in cards):
-        denoiser = cards[preset, "denoiser"]
-        sampled = [
-            f"{100 * denoiser[f'{way}_unsupported_share']:.1f} %, {100 * denoiser[f'{way}_jump_share']:.1f} %"
-            for way in ("leaving", "arriving")
-        ]
-        rows.append(
-            (
-                preset,
-                f"{cards[preset, 'distance']['held_out_rank_correlation']:.3f}",
-                f"{denoiser['held_out_loss']:.4f}",
-                *sampled,
-                f"{cards[preset, 'tracker']['held_out_action_error']:.3f}",
-                f"{100 * cards[preset, 'density']['held_out_unsupported_share']:.2f} %",
-            )
-        )
-    return TextTable("", CARD_HEADER, tuple(rows))
-
-
-def _card_commands() -> TextTable:
-    """What made each network, and how long it took."""
-    rows = [
-        (preset, file, f"`{card['command']}`", f"{card['seconds']:.0f} s, {card['device']}")
-        for kind in (*KINDS[1:], STUDENT)
-        for preset, file, card in _cards(kind)
+def _with_line(text: str, line: str, number: Content, page: str) -> str:
+    """The page with the numbers of one piece of it; the piece may be broken into lines anywhere."""
+    parts = HOLE.split(line)
+    plain = [re.sub(r"(\\ |\s)+", r"\\s+", re.escape(part)) for part in parts[::2]]
+    found = re.findall("(" + ")([^|\n]+?)(".join(plain) + ")", text)
+    if len(found) != 1:
+        raise BadResult(f"{page} should have one place that reads {line!r}, and has {len(found)}")
+    pieces = [
+        piece if position % 2 == 0 else number(parts[position]) for position, piece in enumerate(found[0])
     ]
-    return TextTable("", ("preset", "model", "command", "time, device"), tuple(sorted(rows)))
+    return text.replace("".join(found[0]), "".join(pieces))
 
 
-CARD_HEADER = (
-    "preset",
-    "distance: rank correlation with held-out steps",
-    "denoiser: held-out loss",
-    "leaving: unsupported frames, segments that jump",
-    "arriving: unsupported frames, segments that jump",
-    "tracker: held-out action error",
-    "density: held-out states outside",
-)
+def _with_table(text: str, entry: Entry, position: int, number: Content, page: str) -> str:
+    """The page with one of its tables written anew."""
+    lines = text.split("\n")
+    tables = list(_tables(lines, entry["below"], entry["table"]))
+    if position >= len(tables):
+        raise BadResult(f"{page} has no table {entry['table']!r} below {entry['below']!r}")
+    table = tables[position]
+    shown = lines[table]
+    lines[table] = number(entry["whole"]).split("\n") if "whole" in entry else _rows(shown, entry, number)
+    return "\n".join(lines)
 
-WEIGHTS = {("weights", "figures"): _card_figures, ("weights", "commands"): _card_commands}
-"""Tables of the weights' cards, by the marks that ask for them."""
+
+def _tables(lines: list[str], heading: str, first: str) -> Iterator[slice]:
+    """Where the tables below a heading are whose first column has this header."""
+    if heading not in lines:
+        return
+    start = lines.index(heading) + 1
+    while start < len(lines) and not lines[start].startswith("#"):
+        end = start
+        while end < len(lines) and lines[end].startswith("|"):
+            end += 1
+        if end > start and _cells(lines[start])[0] == first:
+            yield slice(start, end)
+        start = max(end, start + 1)
+
+
+def _rows(shown: list[str], entry: Entry, number: Content) -> list[str]:
+    """The lines of a table, with its cells from their sources."""
+    header, rule, *rows = shown
+    names = _cells(header)
+    columns = entry.get("columns", {name: name for name in names[1:]})
+    return [header, rule, *map(partial(_row, names=names, columns=columns, entry=entry, number=number), rows)]
+
+
+def _row(row: str, names: list[str], columns: dict[str, str], entry: Entry, number: Content) -> str:
+    label, *cells = _cells(row)
+    of_row = entry.get("rows", {}).get(label, label.replace("`", ""))
+    written = [
+        number(entry["cells"].format(row=of_row, column=columns[name]))
+        if name in columns and cell != "–"
+        else cell
+        for name, cell in zip(names[1:], cells, strict=True)
+    ]
+    return f"| {' | '.join([label, *written])} |"
+
+
+def _cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip().strip("|").split("|")]

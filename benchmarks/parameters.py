@@ -1,8 +1,8 @@
 """Tables of parameters, from the docstrings of the classes and constants beside the code that reads them.
 
-A class says `name: what it means; other: …` in its docstring, a constant in the one below it. The mark
-`<!-- from: parameters; SearchParams, Variant.piece_samples, junction.NUM_TRIES -->` asks for all of a
-class, for one of them, and for a constant of a module.
+A class says `name: what it means; other: …` in its docstring, a constant in the one below it. `parameters;
+SearchParams, Variant.piece_samples, junction.NUM_TRIES` in docs/numbers.toml asks for all of a class, for one
+of them, and for a constant of a module.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from benchmarks.report.tables import TextTable
 from chronoforest.errors import InvalidParameter
-from chronoforest.report.tables import TextTable
 
 ROOT = Path(__file__).parents[1]
 SOURCES = (ROOT / "src" / "chronoforest", ROOT / "benchmarks")

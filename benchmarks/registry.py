@@ -1,10 +1,11 @@
-"""The paper's suites by name, in the order in which they are run and reported."""
+"""All suites by name, in the order in which they are run and reported: the paper's and the protocol's."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
-from benchmarks.suites import (
+from benchmarks.experiments import (
     calibration,
     city,
     cost,
@@ -12,43 +13,55 @@ from benchmarks.suites import (
     growth,
     hamiltonian,
     injection,
-    lengths,
     parts,
+    protocol,
+    states,
     stitch,
     strait,
     sweeps,
     teleport,
     theory,
     thin,
-    thin_parts,
     verification,
-    yardsticks,
 )
-from chronoforest.bench.suite import Suite
+from benchmarks.suite import Contents, Suite
 from chronoforest.errors import InvalidParameter
 
-_MODULES = (
-    stitch,
-    hamiltonian,
-    cost,
-    lengths,
-    teleport,
-    calibration,
-    theory,
-    injection,
-    sweeps,
-    figures,
-    parts,
-    thin,
-    thin_parts,
-    strait,
-    city,
-    verification,
-    growth,
-    yardsticks,
+_SUITES = (
+    stitch.SUITE,
+    hamiltonian.SUITE,
+    cost.SUITE,
+    stitch.LENGTHS,
+    teleport.SUITE,
+    calibration.SUITE,
+    theory.SUITE,
+    injection.SUITE,
+    sweeps.SUITE,
+    figures.SUITE,
+    parts.SUITE,
+    thin.SUITE,
+    thin.PARTS,
+    strait.SUITE,
+    states.SUITE,
+    city.SUITE,
+    verification.SUITE,
+    growth.SUITE,
 )
 
-SUITES: dict[str, Suite] = {module.SUITE.name: module.SUITE for module in _MODULES}
+SUITES: dict[str, Suite] = {suite.name: suite for suite in _SUITES}
+
+CONTENTS = (
+    Contents(
+        "Tables of the benchmark, from these records", protocol.PROTOCOL_SUITES, "python -m benchmarks SUITE"
+    ),
+    Contents("The paper's tables, from these records", SUITES, "python -m benchmarks run"),
+)
+"""What a report can be about."""
+
+
+def contents_of(folder: Path) -> Contents:
+    """The suites that more of the records in a folder belong to; the protocol's where as many do."""
+    return max(CONTENTS, key=lambda contents: contents.num_files(folder))
 
 
 def chosen_suites(only: Sequence[str], suites: Mapping[str, Suite] = SUITES) -> list[Suite]:

@@ -8,9 +8,8 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from chronoforest.bench.references import geodesic_matrix, geodesics
-from chronoforest.envs.mazes import Maze
-from chronoforest.envs.tasks import world
+from benchmarks.mazes import Maze, maze_of
+from benchmarks.references import geodesic_matrix, geodesics
 from chronoforest.errors import UnknownVariant
 from chronoforest.names import DEFAULT_VARIANT
 from chronoforest.planning.result import PlanResult
@@ -29,7 +28,7 @@ from chronoforest.types import (
 )
 
 CLEARANCE = 1.0
-VARIANTS = (DEFAULT_VARIANT, "online", "temporal-fixed", "graph-fixed")
+VARIANTS = (DEFAULT_VARIANT, "online", "paper", "roadmap-only", "temporal-fixed", "graph-fixed")
 
 
 class StraightTracker:
@@ -68,7 +67,10 @@ class FakePlanner:
         self,
         problem,
         *,
+        snap=False,
+        depart=None,
         seed=0,
+        seconds=None,
         stop=None,
         on_round=None,
         on_snapshot=None,
@@ -76,10 +78,11 @@ class FakePlanner:
         order=None,
         memory=None,
     ) -> PlanResult:
+        variant = getattr(variant, "name", variant)
         if variant not in VARIANTS:
             raise UnknownVariant(variant, choices=VARIANTS)
         self.asked.append((problem, seed, variant, order, memory))
-        maze = world(self.name).maze
+        maze = maze_of(self.name)
         codes = self.models.distance.encode(problem.anchors)
         raw = self.models.distance.pairwise(codes, codes)
         matrix = raw if variant == "temporal-fixed" else geodesic_matrix(maze, problem.anchors, CLEARANCE)
@@ -124,7 +127,7 @@ def straight_result(
         seed=seed,
         variant=variant,
         preset=name,
-        certificate=Certificate(0.0, 0.0, True, True),
+        certificate=Certificate(0.0, 1.0, True),
         trees=(TreePicture("S1", routes[0].path[None]),),
         meetings=problem.starts,
         support=support_of(maze),
@@ -150,7 +153,7 @@ def dense(path, spacing=0.25):
 
 def _plan(maze: Maze, problem: Problem, order, is_complete) -> Plan:
     names = [problem.names[anchor] for anchor in order]
-    legs = tuple(Leg(a, b, is_complete, 1.0, 0.0, 0.0, (a, b)) for a, b in pairwise(names))
+    legs = tuple(Leg(a, b, is_complete, 1.0, 0.0, 0.0, (a, b), "verified") for a, b in pairwise(names))
     if not is_complete:
         return Plan(names, problem.anchors[list(order[:1])], legs, 0.0, (0,))
     ways = [dense(geodesics(maze, CLEARANCE).path(*problem.anchors[[a, b]])) for a, b in pairwise(order)]

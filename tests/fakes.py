@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from chronoforest import patience
+from chronoforest import cancellation
 from chronoforest.planning.planner import Planner
 from chronoforest.planning.variants import PlannerParams
 from chronoforest.search.expand import SearchModels
@@ -89,7 +89,7 @@ class StraightSampler:
         return replace(self, denoising=self.denoising | changes, has_student=False)
 
     def __call__(self, query, rng):
-        patience.step()
+        cancellation.step()
         self.queries.append(query)
         angle = rng.uniform(0.0, 2.0 * np.pi, len(query))
         anywhere = self.longest * np.stack([np.cos(angle), np.sin(angle)], axis=1)
@@ -147,6 +147,7 @@ class FakeModels:
     calibration: Calibration = CALIBRATION
     step_length: float = SPEED
     gap: float = 0.0
+    has_networks: bool = True
 
     @property
     def support(self):

@@ -28,7 +28,7 @@ def lanes(num_trips=40, num_rows=45, seed=0):
         else:
             first = rng.integers(len(ring))
             trips.append(ring[(first + np.arange(num_rows)) % len(ring)])
-    return np.array(trips) + rng.normal(0, 0.004 * SIDE, (num_trips, 1, 2))
+    return np.array(trips) + rng.normal(0, 0.012 * SIDE, (num_trips, 1, 2))
 
 
 def write_ais(path, frame):
@@ -73,22 +73,27 @@ class World:
     frame: Frame
     seconds: float
     scale: float = 1.0
+    is_trained: bool = False
 
 
 WORLDS = [
-    World("strait", "ais.csv", write_ais, Frame("degrees", (179.98, 51.2)), 60.0),
+    World("strait", "ais.csv", write_ais, Frame("degrees", (179.98, 51.2)), 60.0, is_trained=True),
     World("hikes", "hikes.gpx", write_hikes, Frame("degrees", (11.3, 47.2)), 60.0),
     World("yard", "yard.csv", write_yard, Frame("plain", (446000.0, 4636000.0)), 2.0, 1 / 40),
 ]
 
 
 @contextmanager
-def trained_world(world, folder):
-    """A world whose recordings were imported and trained on by the commands of the docs, in its folder."""
+def made_world(world, folder):
+    """A world made of its recordings by the commands of the docs, in its folder: with networks or without."""
     world.write(folder / world.file, world.frame)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         data, file = f"{world.name}.npz", folder / f"{world.name}.toml"
+        if not world.is_trained:
+            assert main(["learn", world.file, "--name", world.name]) == 0
+            yield world
+            return
         assert main(["data", "import", world.file, "--out", data]) == 0
         assert main(["data", "inspect", data]) == 0
         assert main(["preset", "new", world.name, "--data", data]) == 0

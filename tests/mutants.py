@@ -33,8 +33,9 @@ from typing import Any
 
 import hypothesis
 import pytest
+from scipy.stats import binomtest
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).resolve().parent
 ROOMS = ("search", "routing", "planning")
 EQUIVALENT = HERE / "equivalent_mutants.txt"
 
@@ -115,30 +116,26 @@ def _target(code: CodeType) -> tuple[str, str]:
 Change = tuple[str, int | None, object]
 
 
-def _of_compare(node: ast.Compare) -> Iterator[Change]:
-    for index, operator in enumerate(node.ops):
-        for other in COMPARED[type(operator)]:
-            yield "ops", index, other()
+def _of_operator(node: ast.AST) -> Iterator[Change]:
+    match node:
+        case ast.Compare():
+            for index, operator in enumerate(node.ops):
+                yield from (("ops", index, other()) for other in COMPARED[type(operator)])
+        case ast.AugAssign(op=ast.Add()):  # of lists: a TypeError
+            return
+        case ast.BinOp() | ast.AugAssign() if type(node.op) in COMPUTED:
+            yield "op", None, COMPUTED[type(node.op)]()
+        case ast.BoolOp():
+            yield "op", None, ast.Or() if isinstance(node.op, ast.And) else ast.And()
+        case ast.Constant(value=bool()):
+            yield "value", None, not node.value
+        case ast.Constant(value=int() | float()):
+            yield "value", None, node.value + 1
 
 
-def _of_computation(node: ast.BinOp | ast.AugAssign) -> Iterator[Change]:
-    is_extended = isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add)  # of lists: a TypeError
-    if type(node.op) in COMPUTED and not is_extended:
-        yield "op", None, COMPUTED[type(node.op)]()
-
-
-def _of_bool(node: ast.BoolOp) -> Iterator[Change]:
-    yield "op", None, ast.Or() if isinstance(node.op, ast.And) else ast.And()
-
-
-def _of_constant(node: ast.Constant) -> Iterator[Change]:
-    if isinstance(node.value, bool):
-        yield "value", None, not node.value
-    elif isinstance(node.value, int | float):
-        yield "value", None, node.value + 1
-
-
-def _of_call(node: ast.Call) -> Iterator[Change]:
+def _of_call(node: ast.AST) -> Iterator[Change]:
+    if not isinstance(node, ast.Call):
+        return
     name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
     if name in CALLED and isinstance(node.func, ast.Name):
         yield "func", None, ast.Name(CALLED[name], ast.Load())
@@ -150,40 +147,17 @@ def _of_call(node: ast.Call) -> Iterator[Change]:
                 yield "keywords", None, [*node.keywords[:index], *node.keywords[index + 1 :]]
 
 
-def _of_condition(_: ast.If | ast.IfExp) -> Iterator[Change]:
-    yield "test", None, ast.Constant(True)
-    yield "test", None, ast.Constant(False)
-
-
-def _of_loop(node: ast.While) -> Iterator[Change]:
-    if not isinstance(node.test, ast.Constant):
-        yield "test", None, ast.Constant(False)
-
-
-def _of_comprehension(node: ast.comprehension) -> Iterator[Change]:
-    for index in range(len(node.ifs)):
-        yield "ifs", None, [*node.ifs[:index], *node.ifs[index + 1 :]]
-
-
-def _of_slice(node: ast.Slice) -> Iterator[Change]:
-    for field in ("lower", "upper", "step"):
-        if getattr(node, field) is not None:
-            yield field, None, None
-
-
-CHANGES: dict[type[ast.AST], Callable[..., Iterator[Change]]] = {
-    ast.Compare: _of_compare,
-    ast.BinOp: _of_computation,
-    ast.AugAssign: _of_computation,
-    ast.BoolOp: _of_bool,
-    ast.Constant: _of_constant,
-    ast.Call: _of_call,
-    ast.If: _of_condition,
-    ast.IfExp: _of_condition,
-    ast.While: _of_loop,
-    ast.comprehension: _of_comprehension,
-    ast.Slice: _of_slice,
-}
+def _of_condition(node: ast.AST) -> Iterator[Change]:
+    match node:
+        case ast.If() | ast.IfExp():
+            yield from (("test", None, ast.Constant(value)) for value in (True, False))
+        case ast.While() if not isinstance(node.test, ast.Constant):
+            yield "test", None, ast.Constant(False)
+        case ast.comprehension():
+            yield from (("ifs", None, [*node.ifs[:k], *node.ifs[k + 1 :]]) for k in range(len(node.ifs)))
+        case ast.Slice():
+            parts = ("lower", "upper", "step")
+            yield from ((field, None, None) for field in parts if getattr(node, field) is not None)
 
 
 def _of_parent(node: ast.AST, field: str, index: int | None) -> Iterator[Change]:
@@ -226,7 +200,8 @@ def _walk(node: ast.AST) -> Iterator[tuple[ast.AST, Change]]:
         if _is_left_out(child):
             continue
         yield from ((node, change) for change in _of_parent(child, field, index))
-        yield from ((child, change) for change in CHANGES.get(type(child), lambda _: iter(()))(child))
+        for changes in (_of_operator, _of_call, _of_condition):
+            yield from ((child, change) for change in changes(child))
         yield from _walk(child)
 
 
@@ -383,7 +358,7 @@ class Examination:
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
-def collect_and_try(examination: Examination, tests: Sequence[str]) -> None:
+def collect_and_try(examination: Examination, tests: str) -> None:
     """One pytest session over the tests, silent."""
     phases = (hypothesis.Phase.explicit, hypothesis.Phase.generate)  # a mutant needs no small example
     hypothesis.settings.register_profile("mutants", phases=phases, database=None)
@@ -391,15 +366,7 @@ def collect_and_try(examination: Examination, tests: Sequence[str]) -> None:
     with Path(os.devnull).open("w") as nowhere:
         os.dup2(nowhere.fileno(), sys.stdout.fileno())
     options = ["-m", "not slow", "--tb=no", "-s", "-p", "no:cacheprovider", "-p", "no:xdist"]
-    pytest.main([*tests, *options], plugins=[examination])
-
-
-def wilson(count: int, total: int) -> tuple[float, float]:
-    """The 95 % interval of a share."""
-    z, share = 1.96, count / total
-    centre, scale = share + z * z / (2 * total), 1 + z * z / total
-    half = z * (share * (1 - share) / total + z * z / (4 * total * total)) ** 0.5
-    return (centre - half) / scale, (centre + half) / scale
+    pytest.main([tests, *options], plugins=[examination])
 
 
 def equivalent() -> set[str]:
@@ -416,10 +383,10 @@ def report(room: str, outcomes: dict[str, Any]) -> None:
     for name, line in alive:
         print(f"survived  line {line:>3}  {name}")
     if counted:
-        low, high = wilson(len(alive), len(counted))
+        ends = binomtest(len(alive), len(counted)).proportion_ci(method="wilson")
         print(
             f"{room}: {len(alive)} of {len(counted)} survived = {len(alive) / len(counted):.1%} "
-            f"(95 %: {low:.1%} to {high:.1%}), {len(outcomes) - len(counted)} equivalent ones left out",
+            f"(95 %: {ends.low:.1%} to {ends.high:.1%}), {len(outcomes) - len(counted)} equivalent left out",
             flush=True,
         )
 
@@ -432,17 +399,16 @@ def read_record(record: Path) -> dict[str, Any]:
 
 def examine(room: str, options: argparse.Namespace) -> None:
     """Try a room's mutants that the record does not have yet, and report on all that were asked for."""
-    root, record = Path(options.root).resolve(), Path(options.record).resolve()
-    package = root / "src" / "chronoforest"
-    files = [package / file for file in options.files] or sorted((package / room).glob("*.py"))
+    record, package = Path(options.record).resolve(), HERE.parent / "src" / "chronoforest"
+    files = sorted((package / room).rglob("*.py"))
     pool = [mutant for file in files for mutant in mutants_of(file, package)]
     if options.sample:
         pool = random.Random(options.seed).sample(pool, min(options.sample, len(pool)))
     known = read_record(record)
     done = {name for name, row in known.items() if not (options.again and row["outcome"] == "survived")}
     waiting = [mutant for mutant in pool if mutant.name not in done]
-    tests = [str(root / test) for test in options.tests] or [str(root / "tests" / room)]
     if waiting:
+        tests = str(HERE / room)
         in_child(lambda: collect_and_try(Examination(room, waiting, record), tests) or 0, 100_000)
     known = read_record(record)
     report(room, {mutant.name: known[mutant.name] for mutant in pool if mutant.name in known})
@@ -452,16 +418,12 @@ def main() -> None:
     """Try mutants, print the survivors."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--rooms", nargs="+", default=ROOMS)
-    parser.add_argument("--root", default=str(HERE.parent), help="the checkout")
-    parser.add_argument("--files", nargs="+", default=(), help="files of the package instead of the folder")
-    parser.add_argument("--tests", nargs="+", default=(), help="tests instead of the room's")
     parser.add_argument("--sample", type=int, default=0, help="as many of each room, 0 for all")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--record", default="mutants.jsonl", help="JSON lines, one per mutant tried")
     parser.add_argument("--again", action="store_true", help="try the record's survivors once more")
     options = parser.parse_args()
-    root = Path(options.root).resolve()
-    sys.path[:0] = [str(root / "src"), str(root / "tests")]
+    sys.path[:0] = [str(HERE.parent / "src"), str(HERE)]
     for room in options.rooms:
         examine(room, options)
 

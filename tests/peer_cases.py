@@ -33,16 +33,16 @@ class StraightChains:
         return line + width[:, None, None] * bulge[None, :, None] * aside
 
 
-def make_inputs(block=None, num_states=600, **models):
+def make_inputs(block=None, num_states=600, params=PRESET.planner, **models):
     density = SquareDensity(block)
     states = np.random.default_rng(0).uniform(0.0, SIDE, (num_states, 2))
     fakes = FakeModels(density=density, **models)
-    return Inputs(fakes, PRESET.planner, states[density.margin(states) > 0.3])
+    return Inputs(fakes, params, states[density.margin(states) > 0.3])
 
 
 def make_peer(name, block=None, **options):
-    inputs = make_inputs(block)
+    inputs = make_inputs(block, **options)
     host = SimpleNamespace(preset=PRESET, models=inputs.models, num_threads=1)
     is_compositional = name == "compositional"  # which needs chains, and fakes have no denoiser to make them
     method = Compositional(inputs, StraightChains()) if is_compositional else find_peer(name).make(inputs)
-    return PeerPlanner(name, method, host, inputs, **options)
+    return PeerPlanner(name, method, host, inputs)

@@ -1,8 +1,8 @@
 """Short ways to list and run cases of the protocol suites, for tests in every folder."""
 
-from chronoforest.bench.protocol import PROTOCOL_SUITES
-from chronoforest.bench.run import attempt
-from chronoforest.bench.suite import Request
+from benchmarks.experiments.protocol import PROTOCOL_SUITES
+from benchmarks.run import attempt
+from benchmarks.suite import Request
 
 
 def make_cases(template, num_episodes):

@@ -2,9 +2,9 @@
 
 from fakes import BLOCK, FakeModels, SquareDensity, WindDistance
 
-from chronoforest.planning.closed_loop import ClosedLoop
+from benchmarks.ablations import named
+from chronoforest.planning.loop import Search
 from chronoforest.planning.planner import MaxRounds, Planner
-from chronoforest.planning.roadmap_search import RoadmapSearch
 from chronoforest.planning.variants import PlannerParams
 from chronoforest.types import Problem, WorldParams
 
@@ -12,26 +12,22 @@ ROUND_THE_BLOCK = Problem(starts=[[3.0, 10.0]], goals=[[17.0, 10.0]], waypoints=
 ACROSS = Problem(starts=[[3.0, 10.0]], goals=[[17.0, 10.0]])
 
 
-def begun(planner, problem, variant="online"):
-    """The loop that `Planner.plan` runs, with its forest and evidence, before its first round."""
-    return ClosedLoop(planner.prepared(variant), problem, None, None, seed=0)
+def begun(planner, problem, variant="online", num_rounds=60, **observers):
+    """The search that `Planner.plan` runs, with its first route, before its first round."""
+    source = planner._source(problem, named(variant), None, None, 0)
+    return Search(source, problem, 0, MaxRounds(num_rounds), **observers)
 
 
 def searched(planner, problem, variant="online"):
     """The same when it is done."""
     search = begun(planner, problem, variant)
-    search.run(MaxRounds(60))
+    search.run()
     return search
 
 
 def windy_planner(block=BLOCK):
     models = FakeModels(distance=WindDistance(), density=SquareDensity(block))
     return Planner(models, PlannerParams(world=WorldParams(is_reversible=False)), "windy")
-
-
-def over_roadmap(planner, problem, variant="verified"):
-    """The search over the roadmap that `Planner.plan` runs, with its first route, before its first round."""
-    return RoadmapSearch(planner.prepared(variant), problem, None, None, 0)
 
 
 def evidence(result):

@@ -1,6 +1,5 @@
 """The README and the pages under docs/ say what the code does: links, commands, names and defaults."""
 
-import ast
 import re
 import runpy
 import tomllib
@@ -13,16 +12,20 @@ from pathlib import Path
 import pytest
 
 import chronoforest
+from benchmarks.__main__ import VERBS as BENCHMARKS
+from benchmarks.__main__ import main as run_benchmarks
 from chronoforest.cli import VERBS, main
-from chronoforest.modules import EXTRAS
-from chronoforest.planning.result import PlanResult
-from chronoforest.types import Plan
+from chronoforest.names import EXTRAS
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src"
 README = ROOT / "README.md"
 CLI_PAGE = ROOT / "docs" / "cli.md"
 PAGES = [README, ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PROGRAMS = {"chronoforest": (VERBS, main), "python -m benchmarks": (BENCHMARKS, run_benchmarks)}
+CALLED = {
+    f"{program} {name}": verb for program, (verbs, _) in PROGRAMS.items() for name, verb in verbs.items()
+}
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 LINK = re.compile(r"\[((?:[^\[\]`]|`[^`]*`)*)\]\(([^)\s]+)\)")
@@ -43,21 +46,21 @@ def links(page: Path) -> list[tuple[str, Path]]:
 
 
 def commands(page: Path) -> list[str]:
-    """What follows `chronoforest` wherever a page calls it in code."""
+    """Every call of our programs in the code of a page."""
     shell = (
         line
         for language, text in FENCE.findall(page.read_text())
         if language == "sh"
-        for line in text.split("\n")
+        for line in text.replace("\\\n", " ").split("\n")
     )
     inline = re.findall(r"`([^`\n]+)`", prose(page))
     called = (text.partition("#")[0].strip() for text in (*shell, *inline))
-    return [text.removeprefix("chronoforest ") for text in called if text.startswith("chronoforest ")]
+    return [text for text in called if text.startswith(tuple(f"{program} " for program in PROGRAMS))]
 
 
 def verb_of(command: str) -> str | None:
     words = command.split()
-    return next((name for n in (2, 1) if (name := " ".join(words[:n])) in VERBS), None)
+    return next((name for n in (4, 3, 2) if (name := " ".join(words[:n])) in CALLED), None)
 
 
 @cache
@@ -106,13 +109,15 @@ def test_lists_look_on_the_site_as_they_do_in_the_repository(page):
 
 @every_page
 def test_every_command_exists(page):
-    named = [command for command in commands(page) if not command.startswith(("COMMAND", "-", "help"))]
+    general = re.compile(r"(chronoforest|python -m benchmarks) (COMMAND|SUITE|-|help)")
+    named = [command for command in commands(page) if not general.match(command)]
     assert [command for command in named if verb_of(command) is None] == []
 
 
-@pytest.mark.parametrize("verb", sorted(VERBS))
+@pytest.mark.parametrize("verb", sorted(CALLED))
 def test_every_option_named_with_a_command_exists(verb, capsys):
-    main([*verb.split(), "--help"])
+    program = next(program for program in PROGRAMS if verb.startswith(program))
+    PROGRAMS[program][1]([*verb.removeprefix(program).split(), "--help"])
     offered = set(re.findall(r"--[\w-]+", capsys.readouterr().out))
     named = {
         option
@@ -125,30 +130,7 @@ def test_every_option_named_with_a_command_exists(verb, capsys):
 
 
 def test_the_page_of_the_command_line_lists_every_command():
-    assert {verb_of(command) for command in commands(CLI_PAGE)} >= set(VERBS)
-
-
-def test_every_make_target_in_the_readme_exists():
-    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    assert set(re.findall(r"(?:`|^)make ([a-z]+)", README.read_text(), re.MULTILINE)) <= targets
-
-
-def test_every_public_name_in_the_readme_exists():
-    named = set(re.findall(r"\bcf\.(\w+)", README.read_text()))
-    assert named
-    assert named <= set(chronoforest.__all__)
-    assert all(hasattr(chronoforest, name) for name in named)
-
-
-def test_the_quick_start_reads_what_results_have():
-    (code,) = (text for language, text in FENCE.findall(README.read_text()) if language == "python")
-    read = {ast.unparse(node) for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Attribute)}
-    of_result = {text.split(".")[1].split("[")[0] for text in read if text.startswith("result.")}
-    of_route = {text.split(".")[-1] for text in read if text.startswith("result.routes[0].")}
-    assert {"complete", "routes", "unmet", "save", "plot"} <= of_result
-    assert {"order", "path"} <= of_route
-    assert of_result <= {*dir(PlanResult), *(field.name for field in fields(PlanResult))}
-    assert of_route <= {*dir(Plan), *(field.name for field in fields(Plan))}
+    assert {verb_of(command) for command in commands(CLI_PAGE)} >= {f"chronoforest {name}" for name in VERBS}
 
 
 @every_page
@@ -207,18 +189,10 @@ def test_a_package_index_shows_the_readme_with_links_that_lead_somewhere():
     assert f"/raw/v{PROJECT['version']}/docs/images/" in text
 
 
-def test_the_readme_is_read_in_a_minute_and_says_first_what_and_for_whom():
-    text = README.read_text()
-    assert text.count("\n") <= 120
-    before_tables = text.partition("\n|")[0]
-    asked = ("plans long routes", "**Who it is for.**", "**When to use it.**", "**When something simpler")
-    assert all(answer in before_tables for answer in (*asked, "**How it works.**", "make demo"))
-
-
 def test_the_citation_is_of_this_version_and_names_the_paper():
     citation = (ROOT / "CITATION.cff").read_text()
     assert f"\nversion: {PROJECT['version']}\n" in citation
-    (title,) = re.findall(r"the paper \*([^*]+)\*", README.read_text())
+    (title,) = re.findall(r"the paper \*([^*]+)\*", " ".join(README.read_text().split()))
     assert f'title: "{title}"' in citation
 
 
@@ -233,10 +207,15 @@ def test_every_folder_has_a_page():
     }  # the values are on api.md and in the glossary
 
 
-def test_every_page_is_in_the_table_of_contents():
-    index = ROOT / "docs" / "index.md"
-    listed = {target.name for _, target in links(index)}
-    assert {page.name for page in PAGES if page.parent == index.parent} - {index.name} <= listed
+def test_every_page_is_in_a_table_of_contents():
+    """For users on the first page, for contributors on the one about the inside."""
+    contents = [ROOT / "docs" / name for name in ("index.md", "inside.md")]
+    listed = {target.name for page in contents for _, target in links(page)}
+    assert {page.name for page in PAGES if page.parent == ROOT / "docs"} - {"index.md"} <= listed
+
+
+def test_the_readme_has_no_long_line():
+    assert max(map(len, README.read_text().split("\n"))) <= 400
 
 
 def test_every_page_is_in_the_navigation_of_the_site():

@@ -78,7 +78,8 @@ def test_a_worker_hears_no_ctrl_c_and_ends_with_its_parent():
 
 
 STOPPED = """
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background of a script
 from chronoforest import cli
 def wait():
     print("waits", flush=True)

@@ -47,7 +47,20 @@ def test_a_plan_has_everything_the_manual_promises(tmp_path):
 
 def test_plan_takes_stop_observer_variant_order_and_memory_by_name():
     named = inspect.signature(cf.Planner.plan).parameters
-    assert {"seed", "stop", "on_round", "variant", "order", "memory"} <= set(named)
+    assert {
+        "starts",
+        "goals",
+        "waypoints",
+        "snap",
+        "depart",
+        "seed",
+        "seconds",
+        "stop",
+        "on_round",
+        "variant",
+        "order",
+        "memory",
+    } <= set(named)
     assert {"name", "device", "weights"} <= set(inspect.signature(cf.load_planner).parameters)
 
 
@@ -64,3 +77,8 @@ def test_the_package_is_typed_and_versioned():
 
     assert files("chronoforest").joinpath("py.typed").is_file()
     assert version("chronoforest")
+
+
+def test_completion_offers_the_public_names_and_the_version():
+    assert dir(cf) == sorted([*cf.__all__, "__version__"])
+    assert cf.__version__ == version("chronoforest")

@@ -4,7 +4,7 @@ import pytest
 
 from chronoforest.cli import main
 from chronoforest.execution.rollout import load_rollouts
-from chronoforest.planning.result import load_result
+from chronoforest.exports.saved import load_result
 
 pytestmark = pytest.mark.slow
 

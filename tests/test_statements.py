@@ -11,24 +11,22 @@ from itertools import pairwise
 from pathlib import Path
 from typing import get_args, get_type_hints
 
-import numpy as np
 import pytest
 from fakes import make_planner, scattered_problem
-from test_docs import CLI_PAGE, FENCE, ROOT, SOURCE, commands, every_page, verb_of
+from test_docs import CALLED, CLI_PAGE, FENCE, ROOT, SOURCE, commands, every_page, verb_of
 
 import chronoforest
+from benchmarks.case import Case
+from benchmarks.trials import Origin, PlanFigures, Trial, WalkFigures
 from chronoforest import names
-from chronoforest.bench.case import Case
-from chronoforest.bench.trials import Origin, PlanFigures, Trial, WalkFigures
-from chronoforest.cli import VERBS
-from chronoforest.cli.planning import read_points
 from chronoforest.execution import rollout
 from chronoforest.execution.rollout import Rollout
+from chronoforest.exports import plans as plan_files
 from chronoforest.models import checkpoint
 from chronoforest.peers.choice import PlannerChoice
-from chronoforest.planning import exports as plan_files
 from chronoforest.planning.variants import VARIANTS
 from chronoforest.types import Certificate, Leg, Plan, RoundStats
+from chronoforest.types.problem_files import read_stops
 
 FORMATS = (ROOT / "docs" / "formats.md").read_text()
 NUMBER = re.compile(r"-?\d+(\.\d+)?(e-?\d+)?")
@@ -41,7 +39,7 @@ UNTOLD = ("the preset's", "the package's", "none", "no limit", "what the preset"
 @cache
 def options_of(verb):
     """Every option of a command with its default, those of its dataclasses included."""
-    function = VERBS[verb].load()
+    function = CALLED[verb].load()
     hints = get_type_hints(function)
     found = {}
     for name, parameter in inspect.signature(function).parameters.items():
@@ -61,7 +59,7 @@ def sections(page):
 
 def verbs_in(section):
     shell = [text for language, text in FENCE.findall(section) if language == "sh"]
-    called = re.findall(r"^chronoforest ([^\n]+)", "\n".join(shell), re.MULTILINE)
+    called = re.findall(r"^(?:chronoforest|python -m benchmarks) [^\n]+", "\n".join(shell), re.MULTILINE)
     return {verb for command in called if (verb := verb_of(command))}
 
 
@@ -70,7 +68,7 @@ def is_told(shown, default):
     if shown in WORDS:
         return any(default is value for value in WORDS[shown])
     if shown.startswith(UNTOLD):
-        return default is None
+        return default in (None, "")
     return str(default) == shown.strip("`") or f"{default}" == f"{shown}.0"
 
 
@@ -88,7 +86,7 @@ def test_every_default_in_a_table_of_options_is_the_commands():
 
 @every_page
 def test_every_default_in_brackets_after_an_option_is_some_commands(page):
-    known = {(name, str(default)) for verb in VERBS for name, default in options_of(verb).items()}
+    known = {(name, str(default)) for verb in CALLED for name, default in options_of(verb).items()}
     told = re.findall(r"`--([\w-]+)` \(`?([\w./-]+)`?\)", page.read_text())
     not_ours = {("device", "auto"), ("workers", "all"), ("seed", "0")}  # of `python -m benchmarks expert`
     assert set(told) - not_ours <= known
@@ -152,11 +150,6 @@ def test_the_table_of_a_plan_has_the_keys_of_a_plan():
     assert field_names(Plan) >= set(written["routes"][0])
 
 
-def test_what_is_unbounded_is_written_as_the_page_says():
-    assert "Unbounded costs and gaps are written as `null`" in FORMATS
-    assert plan_files._finite({"cost": np.inf, "gap": 1.0}) == {"cost": None, "gap": 1.0}
-
-
 def test_the_table_of_trials_has_the_keys_of_trials():
     said = table("Trials")
     assert set(said) == field_names(Trial)
@@ -167,7 +160,7 @@ def test_the_table_of_trials_has_the_keys_of_trials():
     assert set(re.sub(r" \([^)]*\)", "", said["walk"]).partition(";")[0].split(", ")) == field_names(
         WalkFigures
     )
-    assert field_names(Origin) == {"version", "device", "weights"}
+    assert field_names(Origin) == {"version", "device", "weights", "preset"}
 
 
 def test_the_section_of_walks_has_the_keys_of_walks():
@@ -204,13 +197,6 @@ def test_every_file_of_the_repository_that_is_named_is_there(page):
         r"`((?:src|tests|docs|records|benchmarks|examples)/[\w./*-]+)`", FENCE.sub("", page.read_text())
     )
     assert [path for path in told if "PRESET" not in path and not list(ROOT.glob(path.rstrip("/")))] == []
-
-
-@every_page
-def test_every_script_that_is_called_is_there(page):
-    shell = "\n".join(text for language, text in FENCE.findall(page.read_text()) if language == "sh")
-    called = re.findall(r"^(?:\S*/)?python ([\w/]+\.py)", shell, re.MULTILINE)
-    assert [path for path in called if not (ROOT / path).is_file()] == []
 
 
 @every_page
@@ -265,7 +251,7 @@ def shown_plan(name):
     words = shlex.split(command)
     points = {word[2:]: after for word, after in pairwise(words) if word.startswith("--")}
     written = [json.loads(text) for language, text in fences if language == "json"]
-    asked = written[0] if written else {key: read_points(key, points[key]) for key in PLACES}
+    asked = written[0] if written else {key: read_stops(key, points[key])[0] for key in PLACES}
     return chronoforest.Problem(**asked), shown.splitlines()[1:]
 
 

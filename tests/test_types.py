@@ -1,6 +1,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -53,15 +54,15 @@ def test_a_link_exists_exactly_where_some_route_has_that_leg(size):
     [
         ({"starts": [[0.0, float("nan")]]}, r"starts\[0\] is \(0, nan\); coordinates must be finite"),
         ({"waypoints": [[1.0, 1.0], [float("inf"), 0.0]]}, r"waypoints\[1\] is \(inf, 0\)"),
-        ({"goals": [[1.0, 2.0, 3.0]]}, r"goals must have shape \[n, 2\], got \[1, 3\]"),
-        ({"goals": [5.0, 6.0]}, r"goals must have shape \[n, 2\], got \[2\]"),
+        ({"goals": [[1.0, 2.0, 3.0]]}, r"goals must .* \[1, 3\]"),
+        ({"goals": [5.0, 6.0, 7.0]}, r"goals must .* \[3\]"),
         ({"starts": [["a", "b"]]}, r"starts must be a list of \[x, y\] points"),
         ({"starts": [[0.0, 0.0], [1.0]]}, r"starts must be a list of \[x, y\] points"),
         ({"starts": None}, "starts"),
+        ({"starts": pd.DataFrame({"a": [1.0], "b": [2.0]})}, "a, b"),
+        ({"labels": ["van"]}, "2 stops and 1 labels"),
         ({"starts": [[0.0, 0.0], [1.0, 0.0]]}, "got 2 starts and 1 goals"),
         ({"starts": [], "goals": []}, "got 0 starts and 0 goals"),
-        ({"goals": [[0.0, 0.0]]}, r"S1 and G1 are both at \(0, 0\)"),
-        ({"waypoints": [[3.0, 3.0], [3.0, 3.0]]}, r"W1 and W2 are both at \(3, 3\)"),
     ],
 )
 def test_a_problem_that_cannot_be_planned_says_what_is_wrong(changes, sentence):
@@ -69,6 +70,24 @@ def test_a_problem_that_cannot_be_planned_says_what_is_wrong(changes, sentence):
     Problem(**sound)
     with pytest.raises(InvalidProblem, match=sentence):
         Problem(**(sound | changes))
+
+
+@pytest.mark.parametrize(
+    "stops",
+    [
+        {"Depot": [1.0, 2.0]},
+        pd.DataFrame({"name": ["Depot"], "lon": [1.0], "lat": [2.0]}),
+        pd.DataFrame({"Y": [2.0], "X": [1.0]}, index=["Depot"]),
+    ],
+)
+def test_stops_keep_the_names_that_users_give_them(stops):
+    problem = Problem(starts=stops, waypoints=[5.0, 6.0])
+    assert problem.labels == ("Depot", "W1", "Depot")
+    assert problem.names == ("S1", "W1", "G1")
+    assert problem.anchors.tolist() == [[1.0, 2.0], [5.0, 6.0], [1.0, 2.0]]
+    moved = problem.moved(lambda points: points + 1.0)
+    assert moved.labels == problem.labels
+    assert moved.goals.tolist() == [[2.0, 3.0]]
 
 
 def test_a_problem_keeps_its_own_unchangeable_copy():

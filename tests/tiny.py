@@ -8,19 +8,22 @@ import numpy as np
 import torch
 
 from chronoforest.data.episodes import Episodes
-from chronoforest.data.goals import GoalParams
 from chronoforest.data.scaling import Scaling
-from chronoforest.data.windows import WindowParams
-from chronoforest.models.denoiser import Denoiser, DenoiserParams
-from chronoforest.models.distance import DistanceParams, TemporalDistance, ValueNet
-from chronoforest.models.params import ModelParams
-from chronoforest.models.tracking.regression import TrackerParams
-from chronoforest.models.train import TrainParams
+from chronoforest.models.denoiser import Denoiser
+from chronoforest.models.distance import TemporalDistance, ValueNet
+from chronoforest.models.params import (
+    DenoiserParams,
+    DistanceParams,
+    ModelParams,
+    TrackerParams,
+    TrainParams,
+    WindowParams,
+)
 
 WINDOW = WindowParams(stride=1, horizon=20)
 DENOISER = DenoiserParams(width=16, num_layers=2)
 DISTANCE = DistanceParams(width=24, num_features=8)
-TRACKER = TrackerParams(width=16, nearest=1, farthest=5)
+TRACKER = TrackerParams(width=16)
 TRAINING = TrainParams(num_steps=40, batch=16, learning_rate=1e-3, average_rate=0.001)
 SCALING = Scaling(np.array([5.0, 5.0]), np.array([3.0, 2.0]))
 
@@ -30,7 +33,6 @@ PARAMS = ModelParams(
     denoiser_training=TRAINING,
     student_training=TRAINING,
     distance=DISTANCE,
-    goals=GoalParams(),
     distance_training=replace(TRAINING, average_rate=0.02),
     tracker=TRACKER,
     tracker_training=replace(TRAINING, average_rate=0.005),

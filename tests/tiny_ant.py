@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import torch
 
+from benchmarks.collect.expert import KIND
 from benchmarks.expert.sac import Sac, SacParams, member
-from chronoforest.collect.expert import KIND
 from chronoforest.models import checkpoint
 
 SAC = SacParams(width=16, num_layers=2)

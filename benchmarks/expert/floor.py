@@ -8,18 +8,19 @@ Every ant has its own random stream, so the number of workers changes nothing.
 from __future__ import annotations
 
 import multiprocessing
+import signal
+from collections.abc import Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from multiprocessing.connection import Connection
-from multiprocessing.context import SpawnProcess
 from types import TracebackType
 from typing import Any
 
 import numpy as np
 
-from chronoforest.collect.expert import ACTION_DIM, OBSERVATION_DIM, Float32Array
+from benchmarks.collect.expert import Float32Array
 from chronoforest.envs.bodies import is_upside_down
 from chronoforest.errors import WorkerDied
-from chronoforest.processes import deaf_children
 from chronoforest.types import FloatArray
 
 DIRECTION_STEPS = 100
@@ -83,7 +84,7 @@ class DirectedAnt:
 
 
 class Floor:
-    """`num_ants` ants in worker processes; a context manager that leaves no process behind.
+    """`num_ants` ants, a share of them in each of some processes; a context manager that leaves none behind.
 
     `send` hands every ant its action and returns at once; `receive` waits for what came of it.
     """
@@ -92,17 +93,12 @@ class Floor:
         self, num_ants: int, entropy: tuple[int, ...], num_workers: int, ends_when_fallen: bool = False
     ) -> None:
         context = multiprocessing.get_context("spawn")
-        buffers = {name: context.RawArray("f", num_ants * size) for name, size in _SIZES.items()}
-        self._shared = _views(buffers)
-        self._workers: list[tuple[SpawnProcess, Connection]] = []
-        for members in np.array_split(np.arange(num_ants), min(num_workers, num_ants)):
-            ours, theirs = context.Pipe()
-            task = _Task([int(k) for k in members], entropy, ends_when_fallen)
-            process = context.Process(target=_serve, args=(theirs, buffers, task), daemon=True)
-            with deaf_children():
-                process.start()
-            theirs.close()
-            self._workers.append((process, ours))
+        self.members = np.array_split(np.arange(num_ants), min(num_workers, num_ants))
+        self.workers = [
+            ProcessPoolExecutor(1, context, _begin, (part.tolist(), entropy, ends_when_fallen))
+            for part in self.members
+        ]
+        self._answers: list[Future[Any]] = [worker.submit(_reset) for worker in self.workers]
 
     def __enter__(self) -> Floor:
         return self
@@ -110,88 +106,55 @@ class Floor:
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for _, pipe in self._workers:
-            pipe.close()
-        for process, _ in self._workers:
-            process.join(timeout=5.0)
-            if process.is_alive():
-                process.terminate()
+        for worker in self.workers:
+            worker.shutdown(cancel_futures=True)
 
     def first_observations(self) -> Float32Array:
         """Wait until every ant stands; call it once, before the first `send`."""
-        self._wait()
-        return self._shared["observations"].copy()
+        return np.concatenate(self._received())
 
     def send(self, actions: Float32Array) -> None:
         """Start a step with actions [N, ACTION_DIM]."""
-        self._shared["actions"][:] = actions
-        for process, pipe in self._workers:
-            try:
-                pipe.send_bytes(b"step")
-            except (BrokenPipeError, ConnectionResetError) as error:
-                raise _death(process) from error
+        pairs = zip(self.workers, self.members, strict=True)
+        try:
+            self._answers = [worker.submit(_step, actions[part]) for worker, part in pairs]
+        except BrokenProcessPool as error:
+            raise _DIED from error
 
     def receive(self) -> Outcome:
         """Wait for the step that `send` started."""
-        self._wait()
-        columns = {name: array.copy() for name, array in self._shared.items() if name != "actions"}
-        facts = columns.pop("facts")
-        return Outcome(**columns, rewards=facts[:, 0], is_terminal=facts[:, 1], has_fallen=facts[:, 2])
+        columns = (np.concatenate(parts) for parts in zip(*self._received(), strict=True))
+        observations, next_observations, facts = columns
+        return Outcome(observations, next_observations, *facts.T)
 
-    def _wait(self) -> None:
-        for process, pipe in self._workers:
-            try:
-                pipe.recv_bytes()
-            except (EOFError, ConnectionResetError) as error:
-                raise _death(process) from error
+    def _received(self) -> list[Any]:
+        try:
+            return [answer.result() for answer in self._answers]
+        except BrokenProcessPool as error:
+            raise _DIED from error
 
 
-_SIZES = {
-    "observations": OBSERVATION_DIM,
-    "next_observations": OBSERVATION_DIM,
-    "actions": ACTION_DIM,
-    "facts": 3,
-}
-"""Numbers per ant in the memory shared with the workers; facts are reward, is_terminal, has_fallen."""
+_DIED = WorkerDied("a process that steps the ants ended unexpectedly; start again")
+
+_ants: list[DirectedAnt] = []
+"""Those of this process, where it is a worker's."""
 
 
-@dataclass(frozen=True)
-class _Task:
-    """Which ants a worker steps."""
-
-    members: list[int]
-    entropy: tuple[int, ...]
-    ends_when_fallen: bool
+def _begin(members: Sequence[int], entropy: tuple[int, ...], ends_when_fallen: bool) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that trains ends its workers
+    _ants[:] = [DirectedAnt((*entropy, member), ends_when_fallen) for member in members]
 
 
-def _views(buffers: dict[str, Any]) -> dict[str, Float32Array]:
-    return {
-        name: np.frombuffer(buffers[name], dtype=np.float32).reshape(-1, size)
-        for name, size in _SIZES.items()
-    }
+def _reset() -> Float32Array:
+    return np.array([ant.reset() for ant in _ants], dtype=np.float32)
 
 
-def _serve(pipe: Connection, buffers: dict[str, Any], task: _Task) -> None:
-    """A worker's life: it ends when the other end of its pipe is closed, for whatever reason."""
-    shared = _views(buffers)
-    ants = {k: DirectedAnt((*task.entropy, k), task.ends_when_fallen) for k in task.members}
-    for k, ant in ants.items():
-        shared["observations"][k] = ant.reset()
-    try:
-        pipe.send_bytes(b"ready")
-        while pipe.recv_bytes():
-            for k, ant in ants.items():
-                observation, *facts, is_done = ant.step(shared["actions"][k])
-                shared["next_observations"][k], shared["facts"][k] = observation, facts
-                shared["observations"][k] = ant.reset() if is_done else observation
-            pipe.send_bytes(b"done")
-    except (EOFError, BrokenPipeError, ConnectionResetError):
-        return
-
-
-def _death(process: SpawnProcess) -> WorkerDied:
-    process.join(timeout=5.0)
-    return WorkerDied(
-        f"a process that steps the ants ended unexpectedly (exit code {process.exitcode}); "
-        "the same command with --resume continues from the last save"
-    )
+def _step(actions: Float32Array) -> tuple[Float32Array, ...]:
+    """Observations, those after the step, and reward, is_terminal, has_fallen [n, 3]."""
+    seen, after, facts = [], [], []
+    for ant, action in zip(_ants, actions, strict=True):
+        observation, *fact, is_done = ant.step(action)
+        after.append(observation)
+        facts.append(fact)
+        seen.append(ant.reset() if is_done else observation)
+    return tuple(np.array(column, dtype=np.float32) for column in (seen, after, facts))

@@ -1,36 +1,115 @@
 """Trains the ant's expert: soft actor-critic on a flat floor, several seeds side by side, the steadiest kept.
 
 In a tick every ant takes one step while the device makes as many updates as a seed has ants, so that each
-seed has one update per step of its own.
+seed has one update per step of its own. A training takes minutes, so one that was stopped starts again.
 """
 
 from __future__ import annotations
 
-import os
+import math
 import time
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from torch import nn
 
+from benchmarks.collect.expert import (
+    ACTION_DIM,
+    CARD,
+    EXPERT_FILE,
+    KIND,
+    NOISE,
+    OBSERVATION_DIM,
+    Float32Array,
+)
+from benchmarks.collect.walks import STEPS_PER_SECOND
 from benchmarks.expert.floor import Floor, Outcome
-from benchmarks.expert.params import ExpertParams
-from benchmarks.expert.reports import Recent, Report
-from benchmarks.expert.sac import Explorer, Replay, Sac, member
-from benchmarks.expert.steadiness import SeedFigures, card_text, evaluate, steadiest
-from chronoforest.collect.expert import ACTION_DIM, CARD, EXPERT_FILE, KIND, NOISE, Float32Array
-from chronoforest.errors import BadCheckpoint, InvalidParameter
-from chronoforest.files import cannot_write, locked, write_text
+from benchmarks.expert.sac import Explorer, Replay, Sac, SacParams, member
+from chronoforest.errors import InvalidParameter, require_at_least
+from chronoforest.files import locked, write_text
 from chronoforest.models import checkpoint
+from chronoforest.models.networks import compiled
 from chronoforest.models.runs import device_name
-from chronoforest.models.train import Training, compiled
-from chronoforest.processes import held_signals
+from chronoforest.models.store import facts_table
+from chronoforest.models.train import LoopParams, Training
+from chronoforest.types import FloatArray
 
-TRAINING_FILE, REPLAY_FILE = "training.safetensors", "replay.f32"
+FAST_ENOUGH = 0.9
+"""Share of the fastest seed's speed that a seed needs to be chosen for its steadiness."""
+
+
+@dataclass(frozen=True)
+class ExpertParams:
+    """A training of the expert.
+
+    num_seeds: experts trained side by side; num_steps: steps of each, and about as many updates;
+    ants_per_seed: ants that each walks at once; batch: transitions of an update; learning_rate: Adam's;
+    target_rate: of the critics' targets; most_random_steps: random steps before the first update, at most a
+    tenth of all; eval_ants: ants of a measurement; eval_steps: its steps; report_seconds: between two
+    reports.
+    """
+
+    num_seeds: int = 4
+    num_steps: int = 400_000
+    ants_per_seed: int = 4
+    batch: int = 256
+    learning_rate: float = 1e-4
+    target_rate: float = 0.005
+    seed: int = 0
+    most_random_steps: int = 5000
+    eval_ants: int = 64
+    eval_steps: int = 500
+    report_seconds: float = 10.0
+    sac: SacParams = field(default_factory=SacParams)
+
+    def __post_init__(self) -> None:
+        counts = ("num_seeds", "num_steps", "ants_per_seed", "batch", "eval_ants", "eval_steps")
+        require_at_least(self, 1, *counts)
+        require_at_least(self, 0, "seed")
+        if self.num_ticks <= self.num_random_ticks:
+            raise InvalidParameter(
+                f"{self.num_steps} steps with {self.ants_per_seed} ants per seed leave nothing to learn from"
+            )
+
+    @property
+    def num_ants(self) -> int:
+        """Ants of all seeds."""
+        return self.num_seeds * self.ants_per_seed
+
+    @property
+    def num_ticks(self) -> int:
+        """Steps that each ant takes."""
+        return math.ceil(self.num_steps / self.ants_per_seed)
+
+    @property
+    def num_random_ticks(self) -> int:
+        """Ticks of random actions before the first update."""
+        return math.ceil(min(self.most_random_steps, self.num_steps // 10) / self.ants_per_seed)
+
+    @property
+    def training(self) -> LoopParams:
+        """The updates."""
+        return LoopParams(
+            num_steps=(self.num_ticks - self.num_random_ticks) * self.ants_per_seed,
+            batch=self.batch,
+            learning_rate=self.learning_rate,
+            final_share=1.0,
+            average_rate=self.target_rate,
+            seed=self.seed,
+        )
+
+
+@dataclass(frozen=True)
+class Report:
+    """Exploration since the last report, for each seed; speeds in units/s along the direction."""
+
+    step: int
+    num_steps: int
+    speeds: tuple[float, ...]
+    falls_per_1000: tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -40,34 +119,47 @@ class ExpertRun:
     folder: Path
     device: torch.device
     num_workers: int
-    is_resumed: bool = False
     command: str = "python -m benchmarks expert"
-    on_report: Callable[[Report], None] | None = None
+    on_report: Callable[[Report], None] = lambda _: None
 
     def __post_init__(self) -> None:
         if self.num_workers < 1:
             raise InvalidParameter(f"workers must be at least 1, got {self.num_workers}")
 
 
-def train_expert(params: ExpertParams, run: ExpertRun) -> tuple[int, list[SeedFigures]]:
-    """Train, measure every seed, write the steadiest; returns its index and all figures.
+@dataclass(frozen=True)
+class SeedFigures:
+    """A seed measured without and with action noise; speeds in units/s along the direction."""
 
-    A save every minute and at ctrl-C or SIGTERM lets a later call continue with the same networks,
-    optimisers, random numbers and replay; only the episodes under way start anew. With each save the seed
-    that was fastest of late is written as an unfinished expert.
-    """
+    speed: float
+    falls_per_1000: float
+    noisy_speed: float
+    noisy_falls_per_1000: float
+
+
+def train_expert(params: ExpertParams, run: ExpertRun) -> tuple[int, list[SeedFigures]]:
+    """Train, measure every seed, write the steadiest; returns its index and all figures."""
     started = time.monotonic()
     with locked(run.folder):
         learner = Learner(params, run)
-        if run.is_resumed:
-            learner.resume()
         learner.run()
         entropy = (params.seed, params.num_ticks)
         figures = evaluate(learner.sac, params.eval_ants, params.eval_steps, entropy, run.num_workers)
         chosen = steadiest(figures)
-        about = {"figures": [asdict(figure) for figure in figures], "is_finished": True}
-        about["seconds"] = round(time.monotonic() - started, 1)
-        learner.write_expert(chosen, about)
+        card = {
+            "kind": KIND,
+            "command": run.command,
+            "seed": params.seed,
+            "chosen": chosen,
+            "num_steps": params.num_ticks * params.ants_per_seed,
+            "noise": NOISE,
+            "device": device_name(run.device),
+            "params": asdict(params),
+            "figures": [asdict(figure) for figure in figures],
+            "seconds": round(time.monotonic() - started, 1),
+        }
+        checkpoint.write(run.folder / EXPERT_FILE, member(learner.sac.actor, chosen), card)
+        write_text(run.folder / CARD, card_text(card))
     return chosen, figures
 
 
@@ -82,78 +174,35 @@ class Learner:
         self.replay = Replay(*shape, params.sac, run.device)
         loss = compiled(self.sac.loss, run.device)
         self.training = Training(
-            nn.ModuleDict({"sac": self.sac, "replay": self.replay}),
+            self.sac,
             lambda: loss(self.replay.draw(params.batch)),
             [(self.sac.critic, self.sac.target)],
             params.training,
             run.device,
-            {"model": "ant expert", "seeds": params.num_seeds, "ants_per_seed": params.ants_per_seed},
+            {"model": "ant expert"},
         )
         self.explore = Explorer(self.sac, run.device)
-        self.tick = 0
-        self._num_written = 0
-        self._recent = np.zeros(params.num_seeds)
 
     def run(self) -> None:
-        """Train to the end; ctrl-C and SIGTERM save before they take effect."""
-        if self.tick >= self.params.num_ticks:
-            return
-        entropy = (self.params.seed, self.tick)
-        recent = Recent(self.params, self.tick)
-        saved_at = time.monotonic()
-        floor = Floor(self.params.num_ants, entropy, self.where.num_workers)
-        with held_signals() as let_through, floor:
-            observations = floor.first_observations()
-            rng = np.random.default_rng(entropy)
-            try:
-                while self.tick < self.params.num_ticks:
-                    outcome = self._advance(floor, observations, rng)
-                    observations = outcome.observations
-                    recent.add(outcome)
-                    self._report(recent)
-                    let_through()
-                    if time.monotonic() - saved_at > self.params.save_seconds:
-                        self.save()
-                        saved_at = time.monotonic()
-            finally:
-                self.save()
+        """Train to the end, with a report now and then."""
+        params, entropy = self.params, (self.params.seed, 0)
+        since, reported_at, rewards, falls = 0, time.monotonic(), *np.zeros((2, params.num_seeds))
+        with Floor(params.num_ants, entropy, self.where.num_workers) as floor:
+            observations, rng = floor.first_observations(), np.random.default_rng(entropy)
+            for tick in range(1, params.num_ticks + 1):
+                outcome = self._advance(tick - 1, floor, observations, rng)
+                observations = outcome.observations
+                rewards += outcome.rewards.reshape(params.num_seeds, -1).mean(axis=1)
+                falls += outcome.has_fallen.reshape(params.num_seeds, -1).mean(axis=1)
+                if time.monotonic() - reported_at > params.report_seconds or tick == params.num_ticks:
+                    self.where.on_report(self._report(tick, rewards / (tick - since), falls / (tick - since)))
+                    since, reported_at, rewards, falls = tick, time.monotonic(), 0 * rewards, 0 * falls
 
-    def save(self) -> None:
-        """Write all that the next tick depends on but the ants' own states."""
-        _append(self.where.folder / REPLAY_FILE, self.replay.rows, self._num_written, self.tick)
-        self._num_written = self.tick
-        self.training.save(self.where.folder / TRAINING_FILE)
-        if self.training.step_index:
-            self.write_expert(int(np.argmax(self._recent)), {"is_finished": False})
-
-    def resume(self) -> None:
-        """Continue a saved run of the same folder, if there is one."""
-        path = self.where.folder / TRAINING_FILE
-        if not path.is_file():
-            return
-        self.training.resume(path)
-        self.tick = self._num_written = int(self.replay.num_filled)
-        _read_rows(self.where.folder / REPLAY_FILE, self.replay.rows, self.tick)
-
-    def write_expert(self, chosen: int, about: dict[str, Any]) -> None:
-        """Write one seed's actor with its card."""
-        card = {
-            "kind": KIND,
-            "command": self.where.command,
-            "seed": self.params.seed,
-            "chosen": chosen,
-            "num_steps": self.tick * self.params.ants_per_seed,
-            "noise": NOISE,
-            "device": device_name(self.where.device),
-            "params": asdict(self.params),
-            **about,
-        }
-        checkpoint.write(self.where.folder / EXPERT_FILE, member(self.sac.actor, chosen), card)
-        write_text(self.where.folder / CARD, card_text(card))
-
-    def _advance(self, floor: Floor, observations: Float32Array, rng: np.random.Generator) -> Outcome:
+    def _advance(
+        self, tick: int, floor: Floor, observations: Float32Array, rng: np.random.Generator
+    ) -> Outcome:
         """One tick: the updates run while the ants step."""
-        is_random = self.tick < self.params.num_random_ticks
+        is_random = tick < self.params.num_random_ticks
         size = (self.params.num_ants, ACTION_DIM)
         actions = rng.uniform(-1.0, 1.0, size).astype(np.float32) if is_random else self.explore(observations)
         floor.send(actions)
@@ -164,40 +213,73 @@ class Learner:
         continues = 1.0 - outcome.is_terminal
         columns = (observations, actions, outcome.next_observations, outcome.rewards[:, None])
         rows = np.concatenate([*columns, continues[:, None]], axis=1)
-        self.replay.put(self.tick, torch.from_numpy(rows))
-        self.tick += 1
+        self.replay.put(tick, torch.from_numpy(rows))
         return outcome
 
-    def _report(self, recent: Recent) -> None:
-        if not recent.is_due and self.tick < self.params.num_ticks:
-            return
-        report = recent.report(self.tick)
-        self._recent = np.array(report.speeds)
-        if self.where.on_report is not None:
-            self.where.on_report(report)
+    def _report(self, tick: int, reward: FloatArray, falls: FloatArray) -> Report:
+        """Rewards and falls of each seed [seeds], means of a step."""
+        ants, speeds = self.params.ants_per_seed, STEPS_PER_SECOND * reward
+        total = self.params.num_ticks * ants
+        return Report(tick * ants, total, tuple(speeds.tolist()), tuple((1000.0 * falls).tolist()))
 
 
-def _append(path: Path, rows: torch.Tensor, first: int, last: int) -> None:
-    """Bring the replay's file up to tick `last`; what it holds beyond `first` is of no run and is dropped."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("r+b" if first else "wb") as file:
-            file.truncate(first * rows[0].numel() * 4)
-            file.seek(0, os.SEEK_END)
-            file.write(rows[first:last].cpu().numpy().tobytes())
-            file.flush()
-            os.fsync(file.fileno())
-    except OSError as error:
-        raise cannot_write(path, error) from error
+def evaluate(
+    sac: Sac, num_ants: int, num_steps: int, entropy: tuple[int, int], num_workers: int
+) -> list[SeedFigures]:
+    """Walk `num_ants` ants per seed for `num_steps` steps without noise, and as many with it."""
+    shape = (sac.num_seeds, 2, num_ants)
+    rng = np.random.default_rng((entropy[0], 1))
+    rewards, falls = np.zeros(shape), np.zeros(shape)
+    with Floor(math.prod(shape), (*entropy, 1), num_workers, ends_when_fallen=True) as floor:
+        observations = floor.first_observations()
+        for _ in range(num_steps):
+            actions = _mean_actions(sac, observations).reshape(*shape, ACTION_DIM)
+            actions[:, 1] += rng.normal(0.0, NOISE, actions[:, 1].shape)
+            floor.send(actions.clip(-1.0, 1.0).reshape(-1, ACTION_DIM))
+            outcome = floor.receive()
+            observations = outcome.observations
+            rewards += outcome.rewards.reshape(shape)
+            falls += outcome.has_fallen.reshape(shape)
+    speeds = STEPS_PER_SECOND * rewards.mean(axis=2) / num_steps
+    rates = 1000.0 * falls.mean(axis=2) / num_steps
+    rows = np.stack([speeds[:, 0], rates[:, 0], speeds[:, 1], rates[:, 1]], axis=1)
+    return [SeedFigures(*(round(float(value), 4) for value in row)) for row in rows]
 
 
-def _read_rows(path: Path, rows: torch.Tensor, num_ticks: int) -> None:
-    """Fill the first `num_ticks` rows from the replay's file."""
-    count = num_ticks * rows[0].numel()
-    stored = np.fromfile(path, dtype=np.float32, count=count) if path.is_file() else np.zeros(0, np.float32)
-    if len(stored) < count:
-        raise BadCheckpoint(
-            f"{path} holds {len(stored)} of the {count} numbers that the saved training needs; "
-            "remove the folder to start again"
-        )
-    rows[:num_ticks] = torch.from_numpy(stored).view(num_ticks, *rows.shape[1:]).to(rows.device)
+def _mean_actions(sac: Sac, observations: Float32Array) -> Float32Array:
+    inputs = torch.from_numpy(observations).view(sac.num_seeds, -1, OBSERVATION_DIM)
+    with torch.no_grad():
+        actions: Float32Array = sac.mean_actions(inputs.to(sac.log_entropy.device)).cpu().numpy()
+    return actions
+
+
+def steadiest(figures: Sequence[SeedFigures]) -> int:
+    """The seed that falls least with noise among the nearly fastest; of equals the faster one."""
+    fastest = max(figure.noisy_speed for figure in figures)
+    enough = fastest - (1.0 - FAST_ENOUGH) * abs(fastest)
+    candidates = [k for k, figure in enumerate(figures) if figure.noisy_speed >= enough]
+    return min(candidates, key=lambda k: (figures[k].noisy_falls_per_1000, -figures[k].noisy_speed))
+
+
+def card_text(card: Mapping[str, Any]) -> str:
+    """The card of an expert's file as people read it."""
+    params = card["params"]
+    rows = {
+        "command": f"`{card['command']}`",
+        "seed": card["seed"],
+        "steps": f"{card['num_steps']} for each of {params['num_seeds']} seeds",
+        "chosen": f"seed number {card['chosen']}",
+        "device": card["device"],
+        "time": f"{card['seconds']} s",
+    }
+    about = (
+        f"Each seed walked {params['eval_ants']} ants for {params['eval_steps']} steps on the flat floor, "
+        f"without and with action noise {card['noise']}; speeds in units per second along the commanded "
+        "direction, falls (unhealthy or turned over) per 1000 steps. Chosen: the fewest falls with noise "
+        f"among the seeds with at least {FAST_ENOUGH:.0%} of the fastest speed with noise."
+    )
+    table = ["| seed number | speed | falls | speed, noise | falls, noise |", "|---|---|---|---|---|"]
+    for k, figure in enumerate(card["figures"]):
+        shown = " | ".join(f"{value:.3f}" for value in figure.values())
+        table.append(f"| {k}{' (chosen)' if k == card['chosen'] else ''} | {shown} |")
+    return "\n".join(["# The ant's locomotion expert", "", *facts_table(rows), "", about, "", *table, ""])

@@ -11,10 +11,9 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from chronoforest.collect.expert import ACTION_DIM, OBSERVATION_DIM, Float32Array
+from benchmarks.collect.expert import ACTION_DIM, OBSERVATION_DIM, Float32Array
 from chronoforest.errors import InvalidParameter, require_positive
-from chronoforest.models.captured import Captured
-from chronoforest.models.stacked import StackedMLP
+from chronoforest.models.networks import Captured, StackedMLP
 
 LOG_STD_RANGE = (-5.0, 2.0)
 GELU = partial(functional.gelu, approximate="tanh")
@@ -145,27 +144,17 @@ def member(net: StackedMLP, index: int) -> dict[str, torch.Tensor]:
     return {name: value[index].squeeze(0).detach().clone() for name, value in net.named_parameters()}
 
 
-class Replay(nn.Module):
-    """Every transition of every seed on the device: rows [ticks, seeds · ants, numbers], filled in order.
-
-    Only the number of filled ticks is part of the module's state.
-    """
-
-    rows: torch.Tensor
-    num_filled: torch.Tensor
-    lanes: torch.Tensor
+class Replay:
+    """Every transition of every seed on the device: rows [ticks, seeds · ants, numbers], filled in order."""
 
     def __init__(
         self, num_ticks: int, num_seeds: int, num_ants: int, params: SacParams, device: torch.device
     ) -> None:
-        super().__init__()
         self.shape = (num_seeds, num_ants)
         self.sizes = [params.observation_dim, params.action_dim, params.observation_dim, 1, 1]
-        rows = torch.zeros(num_ticks, num_seeds * num_ants, sum(self.sizes), device=device)
-        self.register_buffer("rows", rows, persistent=False)
-        self.register_buffer("num_filled", torch.zeros((), device=device))
-        lanes = torch.arange(num_seeds, device=device)[:, None] * num_ants
-        self.register_buffer("lanes", lanes, persistent=False)
+        self.rows = torch.zeros(num_ticks, num_seeds * num_ants, sum(self.sizes), device=device)
+        self.num_filled = torch.zeros((), device=device)
+        self.lanes = torch.arange(num_seeds, device=device)[:, None] * num_ants
 
     def put(self, tick: int, rows: torch.Tensor) -> None:
         """Store the transitions [seeds · ants, numbers] of a tick, in the order of `Batch`."""

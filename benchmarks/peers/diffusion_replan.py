@@ -9,34 +9,55 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks.peers.arrivals import arrival, steps_to
 from chronoforest.errors import InvalidParameter, require_at_least
 from chronoforest.peers.legs import Inputs, LegSearch, expected_costs
 from chronoforest.peers.registry import Peer
-from chronoforest.types import FloatArray, Problem, Query
+from chronoforest.types import Distance, FloatArray, Problem, Query
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """Row and frame of segments at which the target is near enough, and the steps left from there."""
+
+    row: int
+    frame: int
+    gap: float
+
+
+def arrival(segments: FloatArray, target: FloatArray, inputs: Inputs) -> Arrival | None:
+    """The earliest frame of segments [n, t, 2] that counts as meeting the target, by the forest's radius."""
+    radius = inputs.params.search.meeting_steps
+    is_near = np.linalg.norm(segments - target, axis=-1) <= radius * inputs.models.step_length
+    rows, frames = np.nonzero(is_near)
+    gap = steps_to(segments[rows, frames], target, inputs.models.distance)
+    rows, frames, gap = rows[gap <= radius], frames[gap <= radius], gap[gap <= radius]
+    if len(rows) == 0:
+        return None
+    first = int(np.lexsort((gap, frames))[0])
+    return Arrival(int(rows[first]), int(frames[first]), float(gap[first]))
+
+
+def steps_to(places: FloatArray, target: FloatArray, distance: Distance) -> FloatArray:
+    """[n] d from places [n, 2] to a target [2]."""
+    return distance.pairwise(distance.encode(places), distance.encode(target[None]))[:, 0]
 
 
 @dataclass(frozen=True)
 class ReplanParams:
-    """Segments that are strung together, each from where the one before was cut.
+    """Segments that are strung together, each from where the one before ends.
 
     num_samples: segments in a batch, of which the one that ends nearest to the target is taken; scales:
-    guidance they are split over, world units; kept_share: share of the chosen segment that is kept;
-    max_segments: batches before a leg is given up; replan_every: steps of a walk between two plans.
+    guidance they are split over, world units; max_segments: batches before a leg is given up.
     """
 
     num_samples: int = 12
     scales: tuple[float, ...] = (16.0, 0.0)
-    kept_share: float = 1.0
     max_segments: int = 30
-    replan_every: int = 100
 
     def __post_init__(self) -> None:
-        require_at_least(self, 1, "num_samples", "max_segments", "replan_every")
+        require_at_least(self, 1, "num_samples", "max_segments")
         if not self.scales or min(self.scales) < 0:
             raise InvalidParameter(f"scales must be a non-empty list of numbers ≥ 0, got {self.scales}")
-        if not 0.0 < self.kept_share <= 1.0:
-            raise InvalidParameter(f"kept_share must lie in (0, 1], got {self.kept_share}")
 
 
 class DiffusionReplan:
@@ -45,7 +66,6 @@ class DiffusionReplan:
     def __init__(self, inputs: Inputs, params: ReplanParams | None = None) -> None:
         self.inputs = inputs
         self.params = params or ReplanParams()
-        self.replan_every = self.params.replan_every
 
     def costs(self, problem: Problem) -> FloatArray:
         """[A, A] h(d)."""
@@ -78,8 +98,7 @@ class _Chain(LegSearch):
             self.found, self.gap = np.concatenate([self.attempt, self.target[None]]), reached.gap
             return
         left = steps_to(segments[:, -1], self.target, self.inputs.models.distance)
-        num_kept = max(1, round(self.params.kept_share * (segments.shape[1] - 1)))
-        self._append(segments[int(np.argmin(left)), : num_kept + 1])
+        self._append(segments[int(np.argmin(left))])
 
     def _query(self) -> Query:
         count = self.params.num_samples
@@ -98,4 +117,4 @@ class _Chain(LegSearch):
         self.segments.append(resized[None])
 
 
-PEER = Peer(DiffusionReplan)
+PEER = Peer(DiffusionReplan, replan_every=100)

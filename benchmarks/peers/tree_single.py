@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks.peers.arrivals import arrival, steps_to
+from benchmarks.peers.diffusion_replan import arrival, steps_to
 from chronoforest.errors import InvalidParameter, require_at_least
 from chronoforest.peers.legs import Inputs, LegSearch, expected_costs
 from chronoforest.peers.registry import Peer
@@ -38,8 +38,6 @@ class TreeParams:
 
 class TreeSingle:
     """The `Method`: selection by UCB, expansion by guidance scale, value by the temporal distance."""
-
-    replan_every = 0
 
     def __init__(self, inputs: Inputs, params: TreeParams | None = None) -> None:
         self.inputs = inputs

@@ -14,8 +14,9 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import minimum_spanning_tree
 
-from chronoforest.bench.problems import open_cells
-from chronoforest.envs.mazes import CELL_SIZE, NEIGHBOURS, Maze, cell_centre
+from benchmarks.mazes import NEIGHBOURS, Maze
+from benchmarks.problems import open_cells
+from chronoforest.envs.maps import CELL_SIZE, cell_centre
 from chronoforest.models.density import DensityParams, GridDensity, fit_density
 from chronoforest.types import Calibration, FloatArray, IntArray, Sampler, Support
 
@@ -129,6 +130,7 @@ class GrownModels:
     density: GridDensity
     sampler: Sampler
     calibration: Calibration = CALIBRATION
+    has_networks: bool = True
 
     @property
     def step_length(self) -> float:

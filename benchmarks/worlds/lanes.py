@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -64,49 +63,48 @@ class LaneWorld:
         return evenly(np.concatenate([*parts, corners[-1:]]), SPACING)
 
     @cached_property
-    def _passages(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """[n, 2] points of all recorded passages, [n, 2] their directions, [n] the passage of each."""
+    def _passages(self) -> tuple[FloatArray, FloatArray]:
+        """[n, 2] points of all recorded passages, and [n, 2] their directions."""
         ways = [self.middle(turn) for turn in self.turns]
-        headings = [directions(way) for way in ways]
-        numbers = [np.full(len(way), number) for number, way in enumerate(ways)]
-        return np.concatenate(ways), np.concatenate(headings), np.concatenate(numbers)
+        return np.concatenate(ways), np.concatenate([directions(way) for way in ways])
 
     def judge(self, path: FloatArray) -> LaneVerdict:
         """What a path [t, 2] does on the lanes."""
         way = evenly(path, SPACING)
         places, moves = 0.5 * (way[1:] + way[:-1]), directions(way)[:-1]
-        points, headings, _ = self._passages
+        points, headings = self._passages
         gap = np.linalg.norm(places[:, None] - points[None], axis=-1)
         agreement = np.where(gap <= self.reach, moves @ headings.T, -np.inf).max(axis=1)
         is_off = gap.min(axis=1) > self.reach
         return LaneVerdict(len(places), int(((agreement < 0) & ~is_off).sum()), int(is_off.sum()))
 
-    def unrecorded_turns(self, path: FloatArray) -> list[Turn]:
-        """The turns of a path that traffic does not make, from the links it passes half-way or more."""
-        passed = self.links_passed(path)
-        return [
-            (a, b, d)
-            for (a, b), (c, d) in pairwise(passed)
-            if b == c and d not in self.onward[a, b] and d != a
-        ]
+    def unrecorded_changes(self, path: FloatArray, start: Link, end: Link) -> list[tuple[Link, Link]]:
+        """Where a path [t, 2] between places on two links goes from one link to another on which no traffic
+        that came over the first goes on, wherever the two meet. Of links that a place and its direction fit,
+        all are followed, so that only what none of them explains counts."""
+        found, on = [], {start}
+        for near in (*self.links_along(path), {end}):
+            onward = {link for link in near if any(self._goes_on(before, link) for before in on)}
+            if near and not onward:
+                found.append((min(on), min(near)))
+            on = onward or near or on
+        return found
 
-    def links_passed(self, path: FloatArray) -> list[Link]:
-        """The links whose middle third a path [t, 2] runs along, in order."""
+    def _goes_on(self, before: Link, link: Link) -> bool:
+        return before == link or (before[1] == link[0] and link[1] in self.onward[before])
+
+    def links_along(self, path: FloatArray) -> list[set[Link]]:
+        """Of every place of a path, `SPACING` apart, the links that it lies on and goes along."""
         way = evenly(path, SPACING)
         places, moves = 0.5 * (way[1:] + way[:-1]), directions(way)[:-1]
-        found: list[tuple[int, Link]] = []
-        for link in self.links:
-            start, end = self.points(link)
-            length = float(np.linalg.norm(end - start))
-            ahead = (end - start) / length
-            along = (places - start) @ ahead
-            aside = np.abs((places - start) @ np.array([-ahead[1], ahead[0]]))
-            is_on = (np.abs(along / length - 0.5) < 1 / 6) & (aside <= self.reach) & (moves @ ahead > 0.5)
-            rows = np.flatnonzero(is_on)
-            if len(rows):
-                starts = rows[np.diff(rows, prepend=-10) > 1]
-                found += [(int(row), link) for row in starts]
-        return [link for _, link in sorted(found)]
+        starts, ends = (self.points([link[k] for link in self.links]) for k in (0, 1))
+        ahead = ends - starts
+        length = np.linalg.norm(ahead, axis=1)
+        along = ((places[:, None] - starts) * ahead).sum(axis=-1) / length**2
+        nearest = starts + along.clip(0, 1)[..., None] * ahead
+        is_on = np.linalg.norm(places[:, None] - nearest, axis=-1) <= self.reach
+        is_on &= moves @ (ahead / length[:, None]).T > 0.5
+        return [{self.links[k] for k in np.flatnonzero(row)} for row in is_on]
 
     def shortest(self, start: tuple[Link, float], end: tuple[Link, float]) -> FloatArray | None:
         """[n, 2] the shortest recorded way between places on links, each told by its share of the link;

@@ -65,12 +65,6 @@ def for_maps(result: PlanResult) -> str:
     return json.dumps(collection)
 
 
-def overlay(streets: FloatArray) -> str:
-    """The streets as GeoJSON in the coordinates of the trips, for the viewer to lay over its map."""
-    geometry = {"type": "MultiLineString", "coordinates": streets.tolist()}
-    return json.dumps({"type": "Feature", "properties": {"attribution": ATTRIBUTION}, "geometry": geometry})
-
-
 def viewer_link(problem: Problem, port: int) -> str:
     """The address at which a viewer of the same preset opens the problem."""
     asked = {name: getattr(problem, name).tolist() for name in ("starts", "goals", "waypoints")}

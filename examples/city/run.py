@@ -3,7 +3,7 @@
     python examples/city/run.py TRIPS STREETS [FOLDER]
 
 TRIPS and STREETS are trips.csv and streets.csv, packed (.gz) or not; docs/city.md says where they come from.
-Everything is written into FOLDER (runs/city-example unless told). Models that are there are not trained anew.
+Everything is written into FOLDER (runs/city-example unless told). A world that is there is not learned anew.
 Ends with 1 when the plan is incomplete.
 """
 
@@ -15,7 +15,7 @@ import sys
 import time
 from pathlib import Path
 
-from city import draw, for_maps, overlay, read_streets, viewer_link
+from city import draw, for_maps, read_streets, viewer_link
 
 from chronoforest import load_result
 from chronoforest.cli import main
@@ -28,12 +28,7 @@ STOPS = (
     "445498,4635800 445300,4635228 446310,4635600 446315,4634850"
 )
 
-LEARN = (
-    "data import {trips} --out city.npz --overwrite",
-    "data inspect city.npz",
-    "preset new city --data city.npz --overwrite",
-    "train all --preset city --quick",
-)
+LEARN = "learn {trips} --name city --overwrite"
 PLAN = f'plan --preset city --starts "{STARTS}" --goals "{GOALS}" --waypoints "{STOPS}" --snap --out plan'
 
 PORT = 8000
@@ -44,8 +39,8 @@ def run(trips: Path, streets: Path, folder: Path) -> int:
     """Run the commands in the folder, then draw the plan over the streets and write it for maps."""
     folder.mkdir(parents=True, exist_ok=True)
     os.chdir(folder)
-    is_trained = Path("runs/city/denoiser.safetensors").is_file()
-    for command in (PLAN,) if is_trained else (*LEARN, PLAN):
+    is_learned = Path("runs/city").is_dir()
+    for command in (PLAN,) if is_learned else (LEARN, PLAN):
         words = shlex.split(command.format(trips=shlex.quote(str(trips))))
         print(f"\n$ chronoforest {shlex.join(words)}", flush=True)
         started = time.monotonic()
@@ -60,13 +55,10 @@ def show(streets: Path, folder: Path) -> None:
     """Draw and export the plan of a folder, and say how to look at it."""
     result, pieces = load_result(folder / "plan.json"), read_streets(streets)
     draw(result, pieces, folder / "city.png")
-    write_text(folder / "streets.geojson", overlay(pieces))
     write_text(folder / "plan.geojson", for_maps(result))
     print(f"\n  {folder.resolve() / 'city.png'}  the plan over the streets")
     print(f"  {folder.resolve() / 'plan.geojson'}  in degrees: drop it on https://geojson.io or into QGIS")
-    view = (
-        f"chronoforest view --preset city --overlay {folder / 'streets.geojson'} --port {PORT} --no-open-page"
-    )
+    view = f"chronoforest view --preset city --port {PORT} --no-open-page"
     print(f"  in the viewer: in {Path.cwd()}, {view}, then\n  {viewer_link(result.problem, PORT)}")
 
 

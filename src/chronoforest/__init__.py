@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from chronoforest.errors import ChronoForestError
+    from chronoforest.exports.saved import load_result
     from chronoforest.planning.planner import MaxExpansions, MaxRounds, MaxSeconds, Planner
-    from chronoforest.planning.problem_files import load_problem
-    from chronoforest.planning.result import PlanResult, load_result
+    from chronoforest.planning.result import PlanResult
+    from chronoforest.presets.learning import learn
     from chronoforest.presets.loading import load_planner
     from chronoforest.presets.options import TrainOptions
     from chronoforest.presets.training import train_preset
     from chronoforest.search.memory import ForestMemory
     from chronoforest.types import Plan, Problem, RoundStats
+    from chronoforest.types.problem_files import load_problem
 
 _HOMES = {
     "ChronoForestError": "errors",
@@ -28,9 +30,10 @@ _HOMES = {
     "Problem": "types",
     "RoundStats": "types",
     "TrainOptions": "presets.options",
+    "learn": "presets.learning",
     "load_planner": "presets.loading",
-    "load_problem": "planning.problem_files",
-    "load_result": "planning.result",
+    "load_problem": "types.problem_files",
+    "load_result": "exports.saved",
     "train_preset": "presets.training",
 }
 
@@ -46,6 +49,7 @@ __all__ = [
     "Problem",
     "RoundStats",
     "TrainOptions",
+    "learn",
     "load_planner",
     "load_problem",
     "load_result",
@@ -55,6 +59,15 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used: the command line starts without waiting for torch."""
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("chronoforest")
     if name not in _HOMES:
         raise AttributeError(f"module 'chronoforest' has no attribute {name!r}")
     return getattr(import_module(f"chronoforest.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    """The public names, for completion."""
+    return [*__all__, "__version__"]

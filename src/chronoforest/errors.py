@@ -102,20 +102,12 @@ class FetchFailed(ChronoForestError):
     """An official dataset could not be downloaded."""
 
 
-class BadOverlay(ChronoForestError):
-    """A file to draw over the viewer's map cannot be read, or lies elsewhere."""
-
-
 class CannotListen(ChronoForestError):
-    """The viewer's port is taken or not allowed."""
+    """The service's port is taken or not allowed."""
 
 
 class Busy(ChronoForestError):
-    """The viewer plans for this session already, or its queue is full."""
-
-
-class UnknownJob(ChronoForestError):
-    """No plan of that id: it never existed, or it is over and its memory was freed."""
+    """Too many plans wait for the service's planner."""
 
 
 class CannotWrite(ChronoForestError):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import lzma
 import os
 import platform
@@ -16,6 +15,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from hashlib import sha256
 from pathlib import Path
 from tokenize import TokenError
 from typing import IO
@@ -119,52 +119,25 @@ def cannot_write(path: Path, error: OSError) -> CannotWrite:
 @contextmanager
 def locked(target: Path) -> Iterator[Path]:
     """Hold a folder, or a file that several could write, for this process; another is told who holds it."""
+    from filelock import FileLock, Timeout  # takes as long to import as the whole command line
+
     path = target / ".lock" if target.is_dir() else target.with_name(f".{target.name}.lock")
+    lock = FileLock(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        file = _lock_file(path, target)
+        lock.acquire(timeout=0)
+        path.write_text(f"process {os.getpid()} on {platform.node()}: {shlex.join(sys.argv)}")
+    except Timeout:
+        raise InUse(target, path.read_text() if path.is_file() else "another process") from None
     except OSError as error:
-        raise cannot_write(target, error) from error
-    with file:
-        try:
-            yield target
-        finally:
-            path.unlink(missing_ok=True)
-
-
-def _lock_file(path: Path, target: Path) -> IO[str]:
-    """The open file whose lock is ours until it is closed."""
-    while True:
-        file = path.open("a+")
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            with file:
-                raise InUse(target, _holder(file)) from None
-        except OSError as error:
-            if error.errno not in WITHOUT_LOCKS:
-                file.close()
-                raise
-        if _is_there(path, file):
-            break
-        file.close()  # its holder removed it while we waited for it
-    file.truncate(0)
-    file.write(f"process {os.getpid()} on {platform.node()}: {shlex.join(sys.argv)}")
-    file.flush()
-    return file
-
-
-def _holder(file: IO[str]) -> str:
-    file.seek(0)
-    return file.read() or "another process"
-
-
-def _is_there(path: Path, file: IO[str]) -> bool:
-    """Whether the path still leads to the file that was opened."""
+        if error.errno not in WITHOUT_LOCKS:
+            lock.release()
+            raise cannot_write(target, error) from error
     try:
-        return os.path.samestat(path.stat(), os.fstat(file.fileno()))
-    except FileNotFoundError:
-        return False
+        yield target
+    finally:
+        path.unlink(missing_ok=True)
+        lock.release()
 
 
 def _drop_torn_line(file: IO[bytes]) -> None:
@@ -185,3 +158,11 @@ def _flush(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def fingerprint(*paths: Path) -> str:
+    """The first 16 hexadecimal digits of the SHA-256 of files, one after another; "" of none."""
+    digest = sha256()
+    for path in paths:
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16] if paths else ""

@@ -1,13 +1,20 @@
-"""What is chosen by name, apart from what the names stand for: a wrong one is answered before anything heavy
-is imported."""
+"""What is chosen by name: a wrong name is refused before anything heavy is imported, and so is a missing
+library."""
 
 from __future__ import annotations
 
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from chronoforest.errors import (
     BadPresetFile,
     InvalidParameter,
+    MissingExtra,
     UnknownPreset,
     UnknownTracker,
     UnknownVariant,
@@ -23,34 +30,8 @@ PRESETS = {
 DEFAULT_VARIANT = "verified"
 """How plans are made unless told: proposed by the roadmap, verified by the denoiser."""
 
-VARIANTS = (
-    DEFAULT_VARIANT,
-    "online",
-    "paper",
-    "roadmap-only",
-    "single",
-    "start-tree-only",
-    "l2-root",
-    "no-uncertainty",
-    "temporal-fixed",
-    "graph-fixed",
-    "exhaustive",
-    "reversed-trees",
-    "direct-matrix",
-    "learned-distance",
-    "no-guidance",
-    "no-shortening",
-    "no-challenges",
-    "no-student",
-    "verified-no-student",
-    "verified-single",
-    "verified-no-guidance",
-    "verified-no-shortening",
-    "roadmap-fixed",
-    "noisy-injection",
-    "sparse-guidance",
-)
-"""What planning can be told to do differently."""
+VARIANTS = (DEFAULT_VARIANT, "online", "paper", "roadmap-only")
+"""How planning may go about it."""
 
 TRACKERS = ("awr", "bc", "diffusion-ql")
 """What can follow a path."""
@@ -86,11 +67,21 @@ def check_preset(name: str) -> None:
     if full_name(name) in PRESETS.values():
         return
     path = preset_file(name)
-    if path.is_file():
+    if os.path.isfile(path):  # false, not an error, where the name is too long for a file
         return
     if name.endswith(".toml"):
         raise BadPresetFile(f"{path}: no such file; `chronoforest preset new NAME --data FILE` writes one")
     raise UnknownPreset(name, choices=PRESETS, also=PRESETS.values())
+
+
+def check_new_name(name: str) -> None:
+    """Refuse what no world of one's own can be called, and what those that ship are called."""
+    if not name or not all(letter.isalnum() or letter in "-_" for letter in name):
+        raise InvalidParameter(f"a preset's name is made of letters, digits, - and _, got {name!r}")
+    if name in (*PRESETS, *PRESETS.values()):
+        raise InvalidParameter(
+            f"{name!r} is the name of a preset that ships with the package; choose another"
+        )
 
 
 def preset_file(name: str) -> Path:
@@ -100,7 +91,7 @@ def preset_file(name: str) -> Path:
 
 def check_variant(name: str) -> None:
     """Refuse an unknown variant."""
-    if name not in VARIANTS:
+    if not isinstance(name, str) or name not in VARIANTS:
         raise UnknownVariant(name, choices=VARIANTS)
 
 
@@ -134,3 +125,54 @@ def check_device(name: str) -> None:
     """Refuse what no device is called; whether it is there, only torch knows."""
     if name.partition(":")[0] not in ("auto", "cpu", "cuda"):
         raise InvalidParameter(f"device must be auto, cpu or cuda, got {name!r}")
+
+
+EXTRAS = {
+    "sim": ("mujoco", "ogbench", "gymnasium", "joblib", "imageio_ffmpeg"),
+    "view": ("fastapi", "uvicorn", "shapely", "polyline"),
+    "ray": ("ray",),
+}
+"""Modules that the package's extras bring."""
+
+
+def require(extra: str, unneeded: Sequence[str] = ()) -> None:
+    """Refuse to go on without the modules of an extra, but for those that are unneeded; imports none."""
+    for module in EXTRAS[extra]:
+        if module not in unneeded and find_spec(module) is None:
+            raise MissingExtra(module, extra)
+
+
+def value_in(module: str, name: str) -> Any:
+    """What a module calls `name`, None where there is no such module or name.
+
+    The module lies on Python's path or in the current folder, where an installed command does not look. One
+    that is there and cannot be imported raises what it raises.
+    """
+    if not is_there(module):
+        return None
+    return getattr(import_module(module), name, None)
+
+
+def is_there(module: str) -> bool:
+    """Whether a module lies on Python's path or in the current folder; only its packages are imported."""
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.append(here)
+    if module in sys.modules:
+        return True
+    if not all(part.isidentifier() for part in module.split(".")):
+        return False
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{module}.".startswith(f"{error.name}."):
+            raise  # it is something that one of its packages imports
+        return False
+
+
+def optional(module: str, extra: str) -> Any:
+    """A library that comes with an extra; where it is not installed, the error says how to get it."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise MissingExtra(module.partition(".")[0], extra) from error

@@ -4,27 +4,30 @@ finite."""
 from __future__ import annotations
 
 import math
-import types
-from collections.abc import Callable, Mapping
-from dataclasses import MISSING, fields, is_dataclass
-from functools import cache
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from functools import cache, partial
+from typing import Any, TypeVar, get_args, get_origin
 
 import numpy as np
 
 from chronoforest.errors import InvalidParameter
 
 Value = TypeVar("Value")
-Reader = Callable[[tuple[Any, ...], Any, str], Any]
 
 
-def from_plain(kind: type[Value], value: Any, where: str = "") -> Value:
+def from_plain(kind: type[Value], value: Any, where: str = "it") -> Value:
     """A dataclass from a mapping of its fields, nested ones included; what does not fit raises ValueError.
 
     `where` names the value in messages. JSON knows no infinity: null where a number must be is infinity.
     """
-    built: Value = _built(kind, value, where)
-    return built
+    import cattrs  # takes longer to import than most commands
+    from cattrs.errors import CattrsError
+
+    try:
+        structured: Value = _converter().structure(value, kind)
+        return structured
+    except (ValueError, CattrsError) as error:
+        reasons = (reason.rpartition(" @ ") for reason in cattrs.transform_error(error, where, _reason))
+        raise ValueError("; ".join(f"{place}: {reason}" for reason, _, place in reasons)) from error
 
 
 def check_whole(name: str, value: object, least: int = 0) -> None:
@@ -42,100 +45,61 @@ def check_seconds(name: str, value: object) -> None:
         raise InvalidParameter(f"{name} must be 0 or more and finite, got {value}")
 
 
-def _built(kind: Any, value: Any, where: str) -> Any:
-    if hasattr(kind, "from_dict"):
-        return kind.from_dict(value)
-    if is_dataclass(kind):
-        return _dataclass(kind, value, where)
-    return _READERS[get_origin(kind) or kind](get_args(kind), value, where)
-
-
-def _dataclass(kind: Any, value: Any, where: str) -> Any:
-    if not isinstance(value, Mapping):
-        raise _odd(where, "an object", value)
-    unknown = value.keys() - {f.name for f in fields(kind)}
-    missing = {f.name for f in fields(kind) if f.default is MISSING and f.default_factory is MISSING}
-    missing -= value.keys()
-    if unknown or missing:
-        raise ValueError(
-            f"{where or 'it'} lacks {sorted(missing)} and has {sorted(unknown)} that nobody knows"
-        )
-    return kind(**{name: _built(_kinds(kind)[name], part, f"{where}.{name}") for name, part in value.items()})
-
-
 @cache
-def _kinds(kind: Any) -> dict[str, Any]:
-    return get_type_hints(kind)
+def _converter() -> Any:
+    """cattrs with strict values: by itself it makes 1 of "1" and True, and a list of a text."""
+    import cattrs
+
+    converter = cattrs.Converter(forbid_extra_keys=True)
+
+    def items(value: Any, kind: Any) -> Any:
+        kinds = get_args(kind)
+        if not isinstance(value, (list, tuple)):
+            raise ValueError(f"must be a list, got {value!r:.80}")
+        if get_origin(kind) is list or kinds[-1] is Ellipsis:
+            kinds = kinds[:1] * len(value)
+        pairs = zip(value, kinds, strict=True)
+        return get_origin(kind)(converter.structure(item, one) for item, one in pairs)
+
+    for kind in (int, bool, str):
+        converter.register_structure_hook(kind, _exact)
+    converter.register_structure_hook(float, _number)
+    for origins, hook in (((np.ndarray,), _array), ((list, tuple), items)):
+        converter.register_structure_hook_func(partial(_is_of, origins), hook)
+    converter.register_structure_hook_func(
+        lambda kind: hasattr(kind, "from_dict"), lambda value, kind: kind.from_dict(value)
+    )
+    return converter
 
 
-def _plain(kind: type, words: str) -> Reader:
-    """Takes a value of that type as it is; a truth is no number."""
+def _reason(error: BaseException, kind: type | None) -> str:
+    from cattrs.errors import ForbiddenExtraKeysError
+    from cattrs.v import format_exception
 
-    def read(_: tuple[Any, ...], value: Any, where: str) -> Any:
-        if not isinstance(value, kind) or isinstance(value, bool) != (kind is bool):
-            raise _odd(where, words, value)
-        return value
-
-    return read
+    is_key = isinstance(error, (KeyError, ForbiddenExtraKeysError))
+    return format_exception(error, kind) if is_key else str(error)
 
 
-def _number(_: tuple[Any, ...], value: Any, where: str) -> float:
-    if value is None:
-        return math.inf
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        raise _odd(where, "a finite number", value)
-    return float(value)
+def _is_of(origins: tuple[type, ...], kind: Any) -> bool:
+    return get_origin(kind) in origins
 
 
-def _list(kinds: tuple[Any, ...], value: Any, where: str) -> list[Any]:
-    if not isinstance(value, (list, tuple)):
-        raise _odd(where, "a list", value)
-    return [_built(kinds[0], item, f"{where}[{k}]") for k, item in enumerate(value)]
-
-
-def _tuple(kinds: tuple[Any, ...], value: Any, where: str) -> tuple[Any, ...]:
-    if kinds[-1] is Ellipsis:
-        return tuple(_list(kinds, value, where))
-    if not isinstance(value, (list, tuple)) or len(value) != len(kinds):
-        raise _odd(where, f"{len(kinds)} values", value)
-    return tuple(_built(kinds[k], item, f"{where}[{k}]") for k, item in enumerate(value))
-
-
-def _array(_: tuple[Any, ...], value: Any, where: str) -> Any:
-    array = np.array(value, dtype=np.float64)
-    if not np.isfinite(array).all():
-        raise _odd(where, "finite numbers", "NaN or infinity")
-    return array
-
-
-def _either(kinds: tuple[Any, ...], value: Any, where: str) -> Any:
-    """Something or nothing."""
-    if value is None:
-        return None
-    return _built(next(kind for kind in kinds if kind is not types.NoneType), value, where)
-
-
-def _choice(choices: tuple[Any, ...], value: Any, where: str) -> Any:
-    if value not in choices:
-        raise _odd(where, f"one of {choices}", value)
+def _exact(value: Any, kind: type) -> Any:
+    if type(value) is not kind:
+        raise ValueError(f"must be of type {kind.__name__}, got {value!r:.80}")
     return value
 
 
-_READERS: dict[Any, Reader] = {
-    int: _plain(int, "a whole number"),
-    float: _number,
-    bool: _plain(bool, "true or false"),
-    str: _plain(str, "a text"),
-    list: _list,
-    tuple: _tuple,
-    np.ndarray: _array,
-    Union: _either,
-    types.UnionType: _either,
-    Literal: _choice,
-    Mapping: _plain(Mapping, "an object"),
-}
-"""What reads a value of each declared type, whose arguments (such as the items' type) come first."""
+def _number(value: Any, _: type) -> float:
+    if value is None:
+        return math.inf
+    if type(value) not in (int, float) or not abs(value) <= np.finfo(float).max:
+        raise ValueError(f"must be a finite number, got {value!r:.80}")
+    return float(value)
 
 
-def _odd(where: str, expected: str, value: Any) -> ValueError:
-    return ValueError(f"{where.removeprefix('.') or 'it'} must be {expected}, got {value!r:.80}")
+def _array(value: Any, _: type) -> Any:
+    array = np.array(value, dtype=np.float64)
+    if not np.isfinite(array).all():
+        raise ValueError("must be finite numbers, got NaN or infinity")
+    return array

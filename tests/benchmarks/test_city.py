@@ -7,14 +7,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from benchmarks.suites.city import cases, draw_problem, plan_trip
-from benchmarks.suites.directed import CONTENDERS
-from benchmarks.suites.verification import held_out
+from benchmarks.case import Case
+from benchmarks.commands import record
+from benchmarks.experiments.city import cases, draw_problem, plan_trip
+from benchmarks.experiments.verification import held_out
+from benchmarks.suite import CONTENDERS, Request
 from benchmarks.worlds.city import City, load_city
-from benchmarks.worlds.command import record
 from benchmarks.worlds.trips import Trips, write_trips
-from chronoforest.bench.case import Case
-from chronoforest.bench.suite import Request
 from chronoforest.data.columns import Columns
 from chronoforest.data.episodes import load
 from chronoforest.data.imports import ImportParams, import_files
@@ -119,12 +118,12 @@ class StreetDriver:
 
 def test_problems_and_plans_are_in_the_coordinates_of_the_city(monkeypatch):
     city = City(Trips(tuple(CORNER + UTM for _ in range(10)), tuple(range(10))), STREETS + UTM)
-    monkeypatch.setattr("benchmarks.suites.city.known_city", lambda folder: city)
+    monkeypatch.setattr("benchmarks.experiments.city.known_city", lambda folder: city)
     driver = StreetDriver()
-    measures = plan_trip(CONTENDERS[0].case("city", "city"), driver).measures
+    found = plan_trip(CONTENDERS[0].case("city", "city"), driver).figures
     assert (city.to_street(driver.problem.anchors)[0] < 1.0).all()
-    assert measures["off_street"] == measures["against"] == 0.0
-    assert measures["length"] == pytest.approx(measures["shortest"], abs=20.0)
+    assert found.off_street == found.against == 0.0
+    assert found.length == pytest.approx(found.shortest, abs=20.0)
 
 
 def test_other_models_are_named_by_a_template():

@@ -4,9 +4,9 @@ import signal
 import numpy as np
 import pytest
 
+from benchmarks.collect.expert import ACTION_DIM, OBSERVATION_DIM
+from benchmarks.collect.walks import HEALTHY_HEIGHTS
 from benchmarks.expert.floor import DirectedAnt, Floor
-from chronoforest.collect.expert import ACTION_DIM, OBSERVATION_DIM
-from chronoforest.envs.bodies import HEALTHY_HEIGHTS
 from chronoforest.envs.tasks import make_env
 from chronoforest.errors import WorkerDied
 
@@ -74,7 +74,7 @@ def walk(num_workers, num_ants=3, num_steps=4):
         for _ in range(num_steps):
             floor.send(rng.uniform(-1, 1, (num_ants, ACTION_DIM)).astype(np.float32))
             seen.append(floor.receive())
-        processes = [process for process, _ in floor._workers]
+        processes = [process for worker in floor.workers for process in worker._processes.values()]
     assert not any(process.is_alive() for process in processes)
     return observations, seen
 
@@ -95,7 +95,13 @@ def test_ants_differ(walks):
 def test_a_worker_that_dies_is_reported():
     with Floor(2, (0,), num_workers=2) as floor:
         floor.first_observations()
-        os.kill(floor._workers[1][0].pid, signal.SIGKILL)
-        floor._workers[1][0].join()
-        with pytest.raises(WorkerDied, match=r"exit code -9.*--resume"):
-            floor.send(np.zeros((2, ACTION_DIM), np.float32))
+        ((pid, process),) = floor.workers[1]._processes.items()
+        os.kill(pid, signal.SIGKILL)
+        process.join()
+        with pytest.raises(WorkerDied):
+            step(floor)
+
+
+def step(floor):
+    floor.send(np.zeros((2, ACTION_DIM), np.float32))
+    floor.receive()

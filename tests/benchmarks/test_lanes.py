@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from benchmarks.suites import strait as suite
-from benchmarks.worlds.lanes import turn_chains
+from benchmarks.experiments import strait as suite
+from benchmarks.suite import CONTENDERS, Request
+from benchmarks.worlds.lanes import drive, turn_chains
 from benchmarks.worlds.strait import STRAIT, Traffic, record
-from chronoforest.bench.suite import Request
 from chronoforest.types import path_length
 
 FEW = Traffic(num_recordings=40)
@@ -29,11 +29,42 @@ def test_a_way_back_over_a_lane_is_against_it_and_a_straight_line_is_off_all():
     assert STRAIT.judge(STRAIT.points(("w4", "n1"))).num_off > 0
 
 
-def test_turns_that_ships_make_are_told_from_others():
-    recorded = STRAIT.middle(("e0", "e1", "w3", "w4"))
-    assert STRAIT.links_passed(recorded) == [("e0", "e1"), ("e1", "w3"), ("w3", "w4")]
-    assert STRAIT.unrecorded_turns(recorded) == []
-    assert STRAIT.unrecorded_turns(STRAIT.middle(("e2", "e3", "s3"))) == [("e2", "e3", "s3")]
+def changes(*names):
+    """What is found along the middle of the lanes over some places."""
+    return STRAIT.unrecorded_changes(STRAIT.middle(names), (names[0], names[1]), (names[-2], names[-1]))
+
+
+@pytest.mark.parametrize("chain", list(turn_chains(STRAIT)), ids=">".join)
+def test_ways_that_ships_take_have_no_unrecorded_change(chain):
+    assert changes(*chain) == []
+
+
+def test_recorded_ships_make_no_unrecorded_change():
+    drives = (drive(STRAIT, 60.0, np.random.default_rng(seed)) for seed in range(30))
+    for way in drives:
+        near = [links for links in STRAIT.links_along(way) if links]
+        found = (STRAIT.unrecorded_changes(way, a, b) for a in near[0] for b in near[-1])
+        assert [] in found
+
+
+@pytest.mark.parametrize(
+    "turn", [("e2", "e3", "s3"), ("s2", "s1", "n1"), ("w1", "w2", "n2"), ("n1", "n2", "s2")]
+)
+def test_a_turn_that_no_ship_makes_is_found_where_it_is_made(turn):
+    assert changes(*turn)
+
+
+@pytest.mark.parametrize("episode", range(3))
+def test_a_way_across_at_the_ferry_line_is_found(episode):
+    """The ferry joins nothing: neither down its line, nor straight from lane to lane."""
+    start, end = (("w0", "w1"), 0.4 - 0.1 * episode), (("e3", "e4"), 0.6 + 0.1 * episode)
+    straight = np.stack([STRAIT.place(start), STRAIT.place(end)])
+    ferry = np.array([STRAIT.place(start), (53.0, 14.0), (53.0, 8.0), STRAIT.place(end)])
+    assert STRAIT.unrecorded_changes(straight, start[0], end[0])
+    assert STRAIT.unrecorded_changes(ferry, start[0], end[0])
+    recorded = STRAIT.shortest(start, end)
+    assert STRAIT.unrecorded_changes(recorded, start[0], end[0]) == []
+    assert path_length(recorded) > 2 * path_length(straight)
 
 
 def test_the_shortest_way_keeps_to_recorded_turns():
@@ -46,5 +77,5 @@ def test_the_shortest_way_keeps_to_recorded_turns():
 
 def test_every_turn_is_asked_of_every_planner():
     cases = suite.cases(Request(episodes=1))
-    assert len({case.key for case in cases}) == len(cases) == 5 * len(list(turn_chains(STRAIT)))
+    assert len({case.key for case in cases}) == len(cases) == len(CONTENDERS) * len(list(turn_chains(STRAIT)))
     assert "e0>e1>w3>w4" in {case.instance for case in cases}

@@ -6,16 +6,17 @@ from dataclasses import MISSING, dataclass, fields, is_dataclass
 import pytest
 
 from benchmarks import parameters
-from benchmarks.pages import MARK, content, pages
+from benchmarks.numbers import content
+from benchmarks.pages import ROOT, entries, fill
 from benchmarks.parameters import meanings, parameter_table
 from chronoforest.errors import InvalidParameter
 
 NAMED = {
     name.strip()
-    for page in pages()
-    for mark in MARK.finditer(page.read_text())
-    if mark["source"].startswith("parameters;")
-    for name in mark["source"].partition(";")[2].split(",")
+    for page in entries().values()
+    for entry in page
+    if entry.get("whole", "").startswith("parameters;")
+    for name in entry["whole"].partition(";")[2].split(",")
 }
 
 
@@ -51,11 +52,6 @@ def test_a_table_has_classes_single_parameters_and_constants_in_their_order():
     assert table.rows[3][2].startswith("batches that a leaf is sampled in")
 
 
-def test_of_constants_that_are_set_together_each_has_its_own_value():
-    (rate, largest) = parameter_table("guidance.STEP_RATE, guidance.LARGEST_STEP").rows
-    assert (rate[1], largest[1]) == ("`0.2`", "`1.0`")
-
-
 @pytest.mark.parametrize(
     ("names", "words"),
     [
@@ -70,8 +66,9 @@ def test_what_nobody_says_is_refused(names, words):
 
 
 def test_no_page_has_a_table_of_parameters_that_was_written_by_hand():
-    for page in pages():
-        assert "| parameter | default |" not in MARK.sub("", page.read_text()), page.name
+    for path in (ROOT / "docs").glob("*.md"):
+        text = fill(f"docs/{path.name}", path.read_text(), number=lambda source: "from docstrings")
+        assert "| parameter | default |" not in text, path.name
 
 
 @pytest.mark.parametrize("name", sorted(name for name in NAMED if "." not in name))

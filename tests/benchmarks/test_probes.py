@@ -2,10 +2,11 @@ import numpy as np
 import pytest
 from fakes import SPEED, EuclideanDistance, FakeModels, make_planner
 
-from benchmarks import probes
-from benchmarks.probes import Growth
-from chronoforest.bench.references import geodesic_matrix
-from chronoforest.envs.mazes import maze
+from benchmarks.ablations import named
+from benchmarks.experiments import hamiltonian as probes
+from benchmarks.experiments.hamiltonian import Growth
+from benchmarks.mazes import maze
+from benchmarks.references import geodesic_matrix
 from chronoforest.types import Problem
 
 GIANT = maze("giant")
@@ -16,7 +17,7 @@ PROBLEM = Problem([[1.0, 1.0]], [[19.0, 19.0]], [[1.0, 19.0]])
 def growth():
     """Of trees that use the straight clock as it is, not sums of the roadmap's hops."""
     watched = Growth()
-    make_planner().plan(PROBLEM, memory=watched, on_round=watched.on_round, variant="learned-distance")
+    make_planner().plan(PROBLEM, memory=watched, on_round=watched.on_round, variant=named("learned-distance"))
     return watched
 
 
@@ -28,19 +29,19 @@ def test_a_search_is_watched_from_its_roots_to_its_end(growth):
 
 def test_every_node_is_scored_once_against_every_other_tree(growth):
     measured = probes.measure_probes(growth, FakeModels(), GIANT)
-    assert len(measured["rows"]) == 2 * sum(growth.sizes[-1])
-    assert [depth for depth, *_ in measured["rows"]].count(0) == 6
-    assert measured["alpha"] == FakeModels().calibration.alpha
+    assert len(measured.rows) == 2 * sum(growth.sizes[-1])
+    assert [depth for depth, *_ in measured.rows].count(0) == 6
+    assert measured.alpha == FakeModels().calibration.alpha
 
 
 def test_a_straight_clock_is_exact_where_no_wall_is_in_between(growth):
-    rows = probes.measure_probes(growth, FakeModels(), GIANT)["rows"]
-    ratios = [left / gap for _, gap, left in rows if left is not None and gap > 30.0]
+    rows = probes.measure_probes(growth, FakeModels(), GIANT).rows
+    ratios = [left / gap for _, gap, left in rows if np.isfinite(left) and gap > 30.0]
     assert min(ratios) == pytest.approx(SPEED, rel=0.05)
 
 
 def test_nothing_is_measured_where_no_forest_was_grown():
-    assert probes.measure_probes(Growth(), FakeModels(), GIANT) == {}
+    assert probes.measure_probes(Growth(), FakeModels(), GIANT) is None
 
 
 def test_residuals_are_straight_around_walls_or_unknown():

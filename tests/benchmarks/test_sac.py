@@ -1,9 +1,7 @@
-import pytest
 import torch
 from tiny_ant import SAC, make_sac
 
-from benchmarks.expert.sac import Batch, Replay, Sac, SacParams, member
-from chronoforest.errors import InvalidParameter
+from benchmarks.expert.sac import Batch, Replay, Sac, member
 
 ROW = 2 * SAC.observation_dim + SAC.action_dim + 2
 
@@ -114,7 +112,6 @@ def test_replay_draws_only_what_a_seed_has_stored():
     drawn = replay.draw(400).observations[..., 0]
     assert set(drawn[0].tolist()) == {10, 11, 12, 20, 21, 22}
     assert set(drawn[1].tolist()) == {13, 14, 15, 23, 24, 25}
-    assert set(replay.state_dict()) == {"num_filled"}
 
 
 def test_rows_are_taken_apart_in_the_order_of_a_batch():
@@ -124,10 +121,3 @@ def test_rows_are_taken_apart_in_the_order_of_a_batch():
     flat = torch.cat([batch.observations, batch.actions, batch.next_observations], dim=-1)
     assert flat.flatten().tolist() == list(range(ROW - 2))
     assert (batch.rewards.item(), batch.continues.item()) == (ROW - 2, ROW - 1)
-
-
-def test_bad_parameters_are_refused():
-    with pytest.raises(InvalidParameter, match="discount must lie in"):
-        SacParams(discount=1.0)
-    with pytest.raises(InvalidParameter, match="initial_entropy must be above 0, got 0"):
-        SacParams(initial_entropy=0)

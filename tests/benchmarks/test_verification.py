@@ -1,4 +1,4 @@
-"""Hops for the suite of verification, and the tables of the directed worlds."""
+"""Pieces for the suite of verification, and the tables of the directed worlds."""
 
 from types import SimpleNamespace
 
@@ -6,46 +6,75 @@ import numpy as np
 import pytest
 from fakes import SquareDensity
 
-from benchmarks.report.directed import strait_table, verification_table
-from benchmarks.suites import verification
-from benchmarks.suites.directed import CONTENDERS
-from benchmarks.suites.verification import Hops, cases, held_out, num_refuted, refute
-from chronoforest.bench.case import Case
-from chronoforest.bench.suite import Request
-from chronoforest.bench.trials import Trial
+from benchmarks.case import Case
+from benchmarks.experiments import verification
+from benchmarks.experiments.verification import (
+    PieceFigures,
+    Pieces,
+    cases,
+    held_out,
+    refute,
+    verification_table,
+)
+from benchmarks.suite import Request
+from benchmarks.trials import Trial
+from benchmarks.worlds.strait import STRAIT, Traffic, record
 from chronoforest.data.episodes import Episodes
 from chronoforest.data.frames import Frame
 from chronoforest.data.imports import save_episodes
 from chronoforest.errors import BadDataset
 from chronoforest.peers.choice import PlannerChoice
-from chronoforest.roadmap.verify import Verdict
+from chronoforest.roadmap.verify import Piece, Verdict
+from chronoforest.types import path_length
 
 TRACKS = np.stack([np.stack([np.arange(30.0), np.full(30, y)], axis=1) for y in (0.0, 5.0)])
 
 
-def test_driven_hops_are_parts_of_recordings_of_the_asked_length():
-    hops = Hops(TRACKS, 10.0, np.random.default_rng(0)).driven(20)
-    lengths = [piece[-1, 0] - piece[0, 0] for piece in hops]
-    assert len(hops) == 20
+def pieces(longest=10.0, tracks=TRACKS):
+    return Pieces(tracks, longest, np.random.default_rng(0))
+
+
+def test_driven_pieces_are_parts_of_recordings_of_the_asked_length():
+    found = pieces().driven(20)
+    lengths = [piece[-1, 0] - piece[0, 0] for piece in found]
+    assert len(found) == 20
     assert 6.0 <= min(lengths) <= max(lengths) <= 11.0
 
 
-def test_planted_hops_are_those_that_the_truth_calls_so():
-    hops = Hops(TRACKS, 10.0, np.random.default_rng(0)).across(5, lambda piece: piece[0, 1] != piece[-1, 1])
-    assert len(hops) == 5
-    assert all(piece[0, 1] != piece[-1, 1] for piece in hops)
+def test_planted_pieces_are_those_that_the_truth_calls_so():
+    found = pieces().across(5, lambda piece: piece[0, 1] != piece[-1, 1])
+    assert len(found) == 5
+    assert all(piece[0, 1] != piece[-1, 1] for piece in found)
 
 
-def test_a_hop_is_refuted_when_no_try_realises_it():
-    class EveryOther:
-        def tries(self, counts):
-            return counts
+def test_bulged_pieces_leave_their_recording_by_the_height_and_end_on_it():
+    found = pieces().bulged(30, (3.0, 5.0), lambda piece: True)
+    for piece in found:
+        aside = np.abs(piece[:, 1] - piece[0, 1])
+        assert 2.9 <= aside.max() <= 5.0
+        assert aside[-1] == pytest.approx(0.0, abs=1e-9)
+    assert len({np.round(np.sort(np.abs(one[:, 1] - one[0, 1])) / 3.0, 1).tobytes() for one in found}) >= 3
 
-        def __call__(self, pieces, num_samples, rng):
-            return [Verdict(piece if piece[0, 0] > 0 else None, 0.5) for piece in pieces]
 
-    pieces = [np.array([[x, 0.0], [x + 1, 0.0]]) for x in (0.0, 1.0, 2.0)]
-    assert num_refuted(EveryOther(), pieces, np.random.default_rng(0)) == 1
+def test_changing_pieces_go_along_one_recording_and_then_along_another():
+    tracks = np.concatenate([TRACKS, TRACKS[:, :, ::-1] + (10.0, -12.0)])
+    found = pieces(tracks=tracks).changing(20, lambda way: True)
+    assert len(found) == 20
+    for piece in found:
+        turn = np.diff(piece, axis=0)[[0, -1]]
+        turn /= np.linalg.norm(turn, axis=1, keepdims=True)
+        assert abs(turn[0] @ turn[1]) < 0.2
+        assert 5.0 <= path_length(piece) <= 10.0
+
+
+@pytest.mark.parametrize("is_wanted", [verification._is_crossed, verification._is_turned])
+def test_changes_are_told_by_whether_the_two_ways_meet(is_wanted):
+    ships = record(Traffic(num_recordings=300), seed=4)
+    found = Pieces(ships, 5.0, np.random.default_rng(0)).changing(10, is_wanted)
+    assert len(found) == 10
+    ferry = STRAIT.points(("f",))[0]
+    at_ferry = [np.abs(piece[:, 0] - ferry[0]).min() < 2.0 for piece in found]
+    assert all(at_ferry) == (is_wanted is verification._is_crossed)
 
 
 class Listener:
@@ -56,12 +85,9 @@ class Listener:
     def __init__(self):
         self.pieces = []
 
-    def tries(self, counts):
-        return counts
-
-    def __call__(self, pieces, num_samples, rng):
+    def settled(self, pieces, counts, rng):
         self.pieces += pieces
-        return [Verdict(piece, 1.0) for piece in pieces]
+        return [Piece(piece, Verdict(piece, 1)) for piece in pieces]
 
 
 def test_the_denoiser_is_asked_in_the_plane_of_its_models_about_recordings_of_another(monkeypatch):
@@ -102,20 +128,18 @@ def test_held_out_recordings_in_another_frame_than_the_models_are_refused(tmp_pa
     assert all(one.summary() in str(error.value) for one in frames)
 
 
-def test_tables_count_what_is_refuted_and_what_is_against():
-    case = Case("verification", PlannerChoice("strait"), instance="driven")
-    trials = [Trial(case, None, measures={"kind": "driven", "num_hops": 4, "num_refuted": 1})]
-    (sheet,) = verification_table(trials)
-    assert sheet.rows[0].entries["driven"].ours.value == 0.25
-    found = {"is_complete": True, "length": 10.0, "shortest": 10.0, "first_seconds": 0.1, "seconds": 0.2}
-    found |= {"num_against": 2, "num_off": 0, "num_unrecorded": 1}
-    (sheet,) = strait_table([Trial(CONTENDERS[0].case("strait", "strait"), None, measures=found)])
-    assert sheet.rows[0].entries["pieces against a lane"].ours.value == 2
-    assert sheet.rows[2].entries["found, %"].ours is None
-
-
 def test_every_world_has_a_driven_and_a_planted_kind():
     kinds = {}
     for case in cases(Request(episodes=3)):
         kinds.setdefault(case.preset, set()).add(case.instance)
     assert all("driven" in some and len(some) > 1 for some in kinds.values())
+
+
+def test_the_table_tells_what_the_denoiser_refutes_beyond_density_and_headings():
+    case = Case("verification", PlannerChoice("strait"), instance="turned")
+    (sheet,) = verification_table([Trial(case, None, figures=PieceFigures("turned", 20, 5, 12))])
+    (row,) = sheet.rows
+    shares = {name: entry.ours.value for name, entry in row.entries.items()}
+    assert shares["refuted"] == pytest.approx(17 / 20)
+    assert shares["by density and headings"] == pytest.approx(5 / 20)
+    assert shares["of the rest by the denoiser"] == pytest.approx(12 / 15)

@@ -4,11 +4,12 @@ import json
 import subprocess
 import sys
 
-import pytest
+from drives import learned_town
 
+from benchmarks.diffusion_ql import DiffusionQLParams
+from benchmarks.references import REFERENCES
 from chronoforest import names
-from chronoforest.bench.references import REFERENCES
-from chronoforest.models.tracking.kinds import TRACKERS
+from chronoforest.models.tracking import TRACKERS, get_tracker
 from chronoforest.planning.variants import VARIANTS
 from chronoforest.presets.named import PRESETS
 
@@ -28,6 +29,8 @@ HEAVY = (
 
 PLAN = ["plan", "--preset", "ant-giant", "--starts", "0,0", "--goals", "52,36"]
 
+RUN = ["run", "--preset", "ant-giant", "--task", "1"]
+
 MISTAKES = {
     "no arguments": [],
     "help": ["--help"],
@@ -39,12 +42,13 @@ MISTAKES = {
     "an option": [*PLAN, "--sede", "1"],
     "a preset": ["plan", "--preset", "ant-gaint", "--starts", "0,0", "--goals", "52,36"],
     "a variant": [*PLAN, "--variant", "onlin"],
-    "a mode": [*PLAN, "--mode", "faster"],
-    "a planner": [*PLAN, "--planner", "data-graph"],
-    "a tracker": [*PLAN, "--tracker", "arw"],
-    "a distance": [*PLAN, "--distance", "papr"],
-    "a device": [*PLAN, "--device", "gpu"],
-    "weights": [*PLAN, "--weights", "nowhere"],
+    "a mode": [*RUN, "--mode", "faster"],
+    "a planner": [*RUN, "--planner", "data-graph"],
+    "a tracker": [*RUN, "--tracker", "arw"],
+    "a distance": [*RUN, "--distance", "papr"],
+    "a device": [*RUN, "--device", "gpu"],
+    "weights": [*RUN, "--weights", "nowhere"],
+    "a departure": [*PLAN, "--depart", "tomorrow"],
     "a time": [*PLAN, "--seconds", "-1"],
     "points": [*PLAN, "--waypoints", "1;2"],
     "too few goals": ["plan", "--preset", "ant-giant", "--starts", "0,0 4,0", "--goals", "52,36"],
@@ -52,24 +56,17 @@ MISTAKES = {
     "no problem": ["plan", "--preset", "ant-giant"],
     "an ending": [*PLAN, "--out", "plan.kml"],
     "a problem in no file": ["plan", "--preset", "ant-giant", "--problem", "nowhere.json"],
-    "problems in no file": ["plan", "--preset", "ant-giant", "--problems", "nowhere.jsonl"],
-    "problems and a start": [*PLAN, "--problems", "nowhere.jsonl"],
+    "problems in no file": ["plan", "--preset", "ant-giant", "--problem", "nowhere.jsonl"],
+    "problems and a start": [*PLAN, "--problem", "nowhere.jsonl"],
     "a task": ["run", "--preset", "ant-giant", "--task", "6"],
     "the demo's weights": ["demo", "--weights", "nowhere"],
     "a viewer's preset": ["view", "--preset", "moon"],
     "a viewer's port": ["view", "--port", "99999"],
-    "a bench's preset": ["bench", "pairs", "--preset", "moon"],
-    "a bench's workers": ["bench", "multi", "--preset", "ant-giant", "--workers", "0"],
-    "a bench's engine": ["bench", "pairs", "--preset", "ant-giant", "--engine", "rye"],
-    "a share of a GPU": ["bench", "pairs", "--preset", "ant-giant", "--gpus-per-worker", "0.1"],
-    "a bench's episodes": ["bench", "pairs", "--preset", "ant-giant", "--episodes", "0"],
-    "a bench's seed": ["bench", "pairs", "--preset", "ant-giant", "--seed", "-1"],
-    "a tracker's path": ["bench", "track", "--preset", "ant-giant", "--reference", "straight"],
     "a seed": [*PLAN, "--seed", "-1"],
     "the demo's seed": ["demo", "--seed", "-1"],
     "a walk's seed": ["run", "--preset", "ant-giant", "--task", "1", "--seed", "-1"],
-    "records": ["report", "nowhere"],
-    "a recording's world": ["data", "generate", "moon"],
+    "workers": [*PLAN, "--workers", "0"],
+    "an engine": [*PLAN, "--workers", "rye"],
     "recordings": ["data", "import", "nowhere.csv", "--out", "yard.npz"],
     "a dataset": ["data", "inspect", "nowhere.npz"],
     "a training's data": ["train", "all", "--preset", "ant-giant", "--data", "nowhere.npz"],
@@ -80,36 +77,62 @@ MISTAKES = {
 }
 
 SCRIPT = """
-import json, sys
-from chronoforest.cli import main
-code = main(json.loads(sys.argv[1]))
-print(json.dumps([code, [name for name in json.loads(sys.argv[2]) if name in sys.modules]]))
+import contextlib, io, json, os, sys
+import numpy, tyro
+from chronoforest.cli import main, terminal
+
+def answer(words, folder):
+    os.makedirs(folder)
+    os.chdir(folder)
+    error = io.StringIO()
+    with contextlib.redirect_stderr(error), contextlib.redirect_stdout(io.StringIO()):
+        code = main(words)
+    return [code, [name for name in heavy if name in sys.modules], error.getvalue(), os.listdir()]
+
+heavy, asked, folder = json.load(sys.stdin)
+for number, words in enumerate(asked):
+    if os.fork() == 0:
+        print(json.dumps(answer(words, os.path.join(folder, str(number)))), flush=True)
+        os._exit(0)
+    os.wait()
 """
 
 
-@pytest.mark.parametrize("mistake", MISTAKES)
-def test_a_mistake_is_answered_before_anything_heavy_is_imported(mistake, tmp_path):
-    command = [sys.executable, "-c", SCRIPT, json.dumps(MISTAKES[mistake]), json.dumps(HEAVY)]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
-    code, loaded = json.loads(done.stdout.splitlines()[-1])
-    assert loaded == []
-    is_fine = mistake in ("no arguments", "a list of presets") or mistake.startswith("help")
-    assert code == (0 if is_fine else 2), done.stderr
-    assert list(tmp_path.iterdir()) == []
+def answers(asked, folder, heavy=HEAVY):
+    """Exit code, what was imported of what is heavy, the error, and the files written: for each command, in a
+    process of its own that has imported nothing but the command line."""
+    given = json.dumps([heavy, asked, str(folder / "commands")])
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT], cwd=folder, input=given, capture_output=True, text=True, check=True
+    )
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_a_mistake_is_answered_before_anything_heavy_is_imported(tmp_path):
+    found = answers(list(MISTAKES.values()), tmp_path)
+    for mistake, (code, loaded, error, files) in zip(MISTAKES, found, strict=True):
+        is_fine = mistake in ("no arguments", "a list of presets") or mistake.startswith("help")
+        assert (mistake, code, loaded, files) == (mistake, 0 if is_fine else 2, [], []), error
 
 
 def test_a_preset_that_nobody_has_trained_is_answered_before_anything_heavy_is_imported(tmp_path):
     (tmp_path / "yard.toml").write_text("")
-    words = ["plan", "--preset", "yard", "--starts", "0,0", "--goals", "1,1"]
-    command = [sys.executable, "-c", SCRIPT, json.dumps(words), json.dumps(HEAVY)]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert json.loads(done.stdout.splitlines()[-1]) == [2, []]
-    assert "yard has not been trained" in done.stderr
-    assert "`chronoforest train all --preset yard` makes it" in done.stderr
+    words = ["plan", "--preset", str(tmp_path / "yard.toml"), "--starts", "0,0", "--goals", "1,1"]
+    ((code, loaded, error, _),) = answers([words], tmp_path)
+    assert (code, loaded) == (2, [])
+    assert "yard" in error
 
 
 def test_the_names_that_are_checked_early_are_those_that_exist():
     assert set(names.PRESETS.values()) == set(PRESETS)
     assert set(VARIANTS) == set(names.VARIANTS)
-    assert tuple(TRACKERS) == names.TRACKERS
+    assert (*TRACKERS, DiffusionQLParams.name) == names.TRACKERS
+    assert all(get_tracker(name).settings.name == name for name in names.TRACKERS)
     assert tuple(REFERENCES) == names.REFERENCES
+
+
+def test_a_plan_over_recorded_ways_does_not_wait_for_torch(tmp_path, monkeypatch):
+    learned_town(tmp_path, monkeypatch)
+    words = ["plan", "--preset", str(tmp_path / "town.toml"), "--starts", "0,0", "--goals", "500,500"]
+    ((code, loaded, error, _),) = answers([words], tmp_path, ("torch", "scipy.stats"))
+    assert (code, loaded) == (0, []), error

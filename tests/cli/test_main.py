@@ -25,14 +25,14 @@ def test_without_arguments_the_five_commands_that_people_need_first_are_shown(ca
     ("typed", "meant"),
     [
         ("plna --preset x", "plan"),
-        ("bench stich", "bench stitch"),
+        ("data inport", "data import"),
         ("demos", "demo"),
         ("train al -h", "train all"),
     ],
 )
 def test_a_command_that_is_nearly_one_is_asked_about(typed, meant, capsys):
     assert main(typed.split()) == 2
-    assert f"; did you mean {meant!r}? available: data generate, " in capsys.readouterr().err
+    assert f"; did you mean {meant!r}? available: data fetch, " in capsys.readouterr().err
 
 
 def test_a_group_lists_its_own_commands(capsys):
@@ -64,7 +64,7 @@ def test_an_unknown_command_is_one_line(capsys):
 
 
 def test_wrong_arguments_end_with_2(capsys):
-    assert main(["data", "generate", "--seed", "many"]) == 2
+    assert main(["demo", "--seed", "many"]) == 2
     capsys.readouterr()
 
 
@@ -95,12 +95,12 @@ def test_a_warning_is_a_sentence_without_a_place_in_the_library(monkeypatch, cap
     def warn():
         warnings.warn("the models are weak", UserWarning, stacklevel=1)
 
-    monkeypatch.setitem(VERBS, "report", Verb("nowhere:nothing", "warns"))
+    monkeypatch.setitem(VERBS, "warn", Verb("nowhere:nothing", "warns"))
     monkeypatch.setattr(Verb, "load", lambda verb: warn)
     former = warnings.formatwarning
     with warnings.catch_warnings():
         warnings.simplefilter("always")
         warnings.showwarning = lambda m, c, f, n, *_: sys.stderr.write(warnings.formatwarning(m, c, f, n))
-        assert main(["report"]) == 0
+        assert main(["warn"]) == 0
     assert capsys.readouterr().err == "chronoforest: the models are weak\n"
     assert warnings.formatwarning is former

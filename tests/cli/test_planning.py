@@ -1,16 +1,18 @@
 import importlib.util
+import inspect
 import json
 import os
 
 import pytest
 from fake_planner import FakePlanner
 
-from chronoforest.bench.run import read_trials
 from chronoforest.cli import main
-from chronoforest.cli.planning import open_folder
+from chronoforest.cli.plan import plan
+from chronoforest.cli.terminal import open_folder
 from chronoforest.execution.rollout import load_rollouts
+from chronoforest.exports.saved import load_result
 from chronoforest.files import locked
-from chronoforest.planning.result import load_result
+from chronoforest.planning.planner import Planner
 
 MEDIUM = "pointmaze-medium-stitch-v0"
 
@@ -31,16 +33,64 @@ def planners(monkeypatch):
     return asked
 
 
-def test_plan_writes_and_prints(tmp_path, capsys):
-    options = ["--preset", MEDIUM, "--starts", "0,0 0,20", "--goals", "20,20 20,0", "--waypoints", "4,4"]
-    assert main(["plan", *options, "--out", str(tmp_path)]) == 0
-    assert load_result(tmp_path / "plan.json").complete
+TWO = ["--preset", MEDIUM, "--starts", "0,0 0,20", "--goals", "20,20 20,0", "--waypoints", "4,4"]
+ONE = ["--preset", MEDIUM, "--starts", "0,0", "--goals", "20,20"]
+
+
+def test_plan_writes_and_prints_its_timetable(tmp_path, capsys):
+    assert main(["plan", *TWO, "--out", str(tmp_path)]) == 0
+    result = load_result(tmp_path / "plan.json")
+    assert result.complete
     assert (tmp_path / "plan.png").read_bytes().startswith(b"\x89PNG")
     printed = capsys.readouterr().out
-    rounds, summary = printed.split("complete;")
-    assert rounds.splitlines()[-1].split("  ")[:3] == ["0", "S1 → W1 → G1 | S2 → G2", "3/3"]
-    assert all(str(tmp_path / name) in summary for name in ("plan.json", "plan.png"))
+    assert printed.startswith(result.summary())
+    assert result.effort not in printed
+    assert all(str(tmp_path / name) in printed for name in ("plan.json", "plan.png"))
     assert json.loads((tmp_path / "config.json").read_text())["version"]
+
+
+def test_verbose_shows_rounds_and_counts_that_agree(tmp_path, capsys):
+    assert main(["plan", *TWO, "--out", str(tmp_path), "--verbose"]) == 0
+    printed = capsys.readouterr().out
+    result = load_result(tmp_path / "plan.json")
+    rounds = [line for line in printed.splitlines() if line.startswith("round ")]
+    assert len(rounds) == result.num_rounds
+    assert f"{result.rounds[-1].num_nodes} nodes, {result.rounds[-1].num_expanded} expansions" in rounds[-1]
+    assert f"{result.num_rounds} rounds, {result.rounds[-1].num_nodes} nodes" in printed
+
+
+def test_an_earlier_plan_is_not_replaced_unless_asked(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for _ in range(2):
+        assert main(["plan", *ONE]) == 0
+    assert (tmp_path / "runs" / "plan" / "plan.json").is_file()
+    assert (tmp_path / "runs" / "plan-2" / "plan.json").is_file()
+    for out in ("runs/plan", "runs/plan/plan.json"):
+        assert main(["plan", *ONE, "--out", out]) == 2
+        assert "--overwrite" in capsys.readouterr().err
+        assert main(["plan", *ONE, "--out", out, "--overwrite"]) == 0
+
+
+def test_order_snap_and_departure_are_passed_on_under_the_words_of_python(tmp_path, monkeypatch):
+    asked = {}
+
+    class Noting(FakePlanner):
+        def plan(self, problem, **options):
+            asked.update(options)
+            return super().plan(problem, **options)
+
+    monkeypatch.setattr("chronoforest.presets.loading.load_planner", lambda name, **_: Noting(name))
+    more = ["--order", "S1 → W1 → G1; S2, G2", "--snap", "--depart", "2026-11-16 08:00", "--seconds", "1.5"]
+    assert main(["plan", *TWO, *more, "--out", str(tmp_path)]) == 0
+    assert asked["order"] == [["S1", "W1", "G1"], ["S2", "G2"]]
+    assert (asked["snap"], asked["depart"], asked["seconds"]) == (True, "2026-11-16 08:00", 1.5)
+
+
+def test_the_command_has_few_options_and_python_knows_their_words():
+    named = set(inspect.signature(plan).parameters)
+    assert len(named) <= 15
+    told = set(inspect.signature(Planner.plan).parameters)
+    assert named - told == {"preset", "workers", "out", "overwrite", "verbose"}
 
 
 def test_an_incomplete_plan_is_written_and_ends_with_a_code_of_its_own(tmp_path, monkeypatch, capsys):
@@ -51,7 +101,7 @@ def test_an_incomplete_plan_is_written_and_ends_with_a_code_of_its_own(tmp_path,
     assert main(command) == 3
     assert not load_result(tmp_path / "plan.json").complete
     assert (tmp_path / "plan.png").is_file()
-    assert "\nincomplete, unmet: S1→G1" in capsys.readouterr().out
+    assert "incomplete, unmet: S1→G1" in capsys.readouterr().out
 
 
 def test_the_points_may_lie_in_csv_files_and_the_problem_in_a_json_file(tmp_path):
@@ -62,34 +112,20 @@ def test_the_points_may_lie_in_csv_files_and_the_problem_in_a_json_file(tmp_path
     typed = ["--starts", "0,0", "--goals", "20,20", "--waypoints", str(tmp_path / "stops.csv")]
     written = ["--problem", str(tmp_path / "problem.json")]
     for options in (typed, written):
-        assert main(["plan", "--preset", "point-medium", *options, "--out", str(tmp_path / "out")]) == 0
+        out = ["--out", str(tmp_path / "out"), "--overwrite"]
+        assert main(["plan", "--preset", "point-medium", *options, *out]) == 0
         result = load_result(tmp_path / "out" / "plan.json")
         assert result.problem.waypoints.tolist() == [[4.0, 4.0], [8.0, 20.0]]
         assert result.preset == MEDIUM
 
 
-def test_a_problem_is_told_once(tmp_path, capsys, planners):
+def test_a_problem_is_given_once(tmp_path, capsys, planners):
     command = ["plan", "--preset", MEDIUM, "--problem", "p.json", "--goals", "1,1", "--out", str(tmp_path)]
     assert main(command) == 2
     assert "--problem p.json says where to go; leave out --goals" in capsys.readouterr().err
     assert main(["plan", "--preset", MEDIUM]) == 2
-    assert 'nobody said where to go; use --starts "0,0"' in capsys.readouterr().err
+    assert "there is no start" in capsys.readouterr().err
     assert not planners
-
-
-def test_seconds_are_passed_on_as_the_stop(tmp_path, monkeypatch):
-    stops = []
-
-    class Noting(FakePlanner):
-        def plan(self, problem, *, stop=None, **options):
-            stops.append(stop)
-            return super().plan(problem, **options)
-
-    monkeypatch.setattr("chronoforest.presets.loading.load_planner", lambda name, **_: Noting(name))
-    command = ["plan", "--preset", MEDIUM, "--starts", "0,0", "--goals", "20,20", "--out", str(tmp_path)]
-    assert main(command) == 0
-    assert main([*command, "--seconds", "1.5"]) == 0
-    assert stops == [None, 1.5]
 
 
 @pytest.mark.parametrize(
@@ -97,7 +133,6 @@ def test_seconds_are_passed_on_as_the_stop(tmp_path, monkeypatch):
     [
         (["run", "--preset", MEDIUM, "--task", "1"], "mujoco", "sim"),
         (["demo"], "mujoco", "sim"),
-        (["bench", "stitch", "--preset", MEDIUM], "mujoco", "sim"),
         (["view"], "uvicorn", "view"),
     ],
 )
@@ -105,9 +140,7 @@ def test_a_missing_extra_is_one_sentence_with_the_command(
     command, library, extra, tmp_path, monkeypatch, capsys
 ):
     found = importlib.util.find_spec
-    monkeypatch.setattr(
-        "chronoforest.modules.find_spec", lambda name: None if name == library else found(name)
-    )
+    monkeypatch.setattr("chronoforest.names.find_spec", lambda name: None if name == library else found(name))
     monkeypatch.chdir(tmp_path)
     assert main(command) == 2
     sentence = f"this needs {library}; install it with `pip install 'chronoforest[{extra}]'`"
@@ -134,21 +167,13 @@ def test_a_folder_remembers_every_command(tmp_path, monkeypatch):
     assert json.loads((tmp_path / "config.json").read_text())["commands"] == ["chronoforest a"]
 
 
-def test_plan_passes_mode_and_weights_on(tmp_path, planners):
-    options = ["--preset", MEDIUM, "--starts", "0,0", "--goals", "20,20", "--mode", "fast"]
-    assert main(["plan", *options, "--weights", str(tmp_path), "--out", str(tmp_path)]) == 0
-    ((name, device, weights, mode),) = planners
-    assert (name, device, weights, mode) == (MEDIUM, "cpu", tmp_path, "fast")
-
-
-@pytest.mark.parametrize("points", ["0", "0,0,0", "a,b", "0,0 1", "0;0"])
-def test_malformed_points_show_how_they_are_typed(points, tmp_path, capsys, planners):
+@pytest.mark.parametrize(
+    "points", ["0", "0,0,0", "a,b", "0,0 1", "0;0", "0,0,0 1,1,1", "(0,0,0)", "0,0 north"]
+)
+def test_malformed_points_are_refused_with_what_was_typed(points, tmp_path, capsys, planners):
     options = ["--preset", MEDIUM, "--starts", points, "--goals", "20,20"]
     assert main(["plan", *options, "--out", str(tmp_path / "new")]) == 2
-    assert (
-        f'--starts must be points such as "0,0 52,36" or a CSV file, got {points!r}'
-        in capsys.readouterr().err
-    )
+    assert repr(points) in capsys.readouterr().err
     assert not planners
     assert not (tmp_path / "new").exists()
 
@@ -158,8 +183,7 @@ def test_malformed_points_show_how_they_are_typed(points, tmp_path, capsys, plan
     [
         ({"--preset": "pointmaze-tiny"}, "unknown preset 'pointmaze-tiny'; did you mean 'point"),
         ({"--goals": "20,20 0,0"}, "every agent needs one start and one goal"),
-        ({"--goals": "0,0"}, "S1 and G1 are both at"),
-        ({"--waypoints": "nan,0"}, "waypoints[0] is (nan, 0)"),
+        ({"--waypoints": "nan,0"}, "waypoints must be points"),
         ({"--variant": "sideways"}, "unknown variant 'sideways'"),
     ],
 )
@@ -184,89 +208,39 @@ def test_run_walks_an_official_task_and_draws_it(tmp_path, capsys):
 
 def test_run_checks_the_task_before_it_loads_anything(tmp_path, capsys, planners):
     assert main(["run", "--preset", MEDIUM, "--task", "6", "--out", str(tmp_path / "new")]) == 2
-    assert "--task must be 1…5, got 6" in capsys.readouterr().err
+    assert "task must be 1…5, got 6" in capsys.readouterr().err
     assert not planners
 
 
 def test_a_folder_that_cannot_be_made_is_an_error_before_any_work(tmp_path, capsys, planners):
     (tmp_path / "file").write_text("")
-    for verb in (
-        ["run", "--preset", MEDIUM, "--task", "1"],
-        ["demo"],
-        ["bench", "pairs", "--preset", MEDIUM],
-    ):
+    for verb in (["run", "--preset", MEDIUM, "--task", "1"], ["demo"]):
         assert main([*verb, "--out", str(tmp_path / "file" / "new")]) == 2
         assert "cannot write" in capsys.readouterr().err
     assert not planners
 
 
-@pytest.mark.parametrize("suite", ["stitch", "pairs", "multi", "order"])
-def test_bench_runs_prints_and_resumes(suite, tmp_path, capsys):
-    command = ["bench", suite, "--preset", MEDIUM, "--episodes", "2", "--out", str(tmp_path), "--markdown"]
-    assert main(command) == 0
-    first = capsys.readouterr().out
-    assert "| all (" in first
-    trials = read_trials(tmp_path / f"{suite}.jsonl")
-    assert len(trials) == (10 if suite == "stitch" else 2)
-    assert main(command) == 0
-    again = capsys.readouterr().out
-    assert (
-        again
-        == f"{tmp_path / suite}.jsonl: {len(trials)} of {len(trials)} trials were there already, kept\n"
-        + first
-    )
-
-
-def test_bench_refuses_bad_counts(tmp_path, capsys, planners):
-    for options, sentence in (
-        (["stitch", "--episodes", "0"], "episodes must be at least 1, got 0"),
-        (["pairs", "--workers", "0"], "workers must be at least 1, got 0"),
-        (["multi", "--agents", "0"], "got 0 agents"),
-        (["stitch", "--preset", "nowhere"], "unknown preset 'nowhere'"),
-    ):
-        words = options if "--preset" in options else [*options, "--preset", MEDIUM]
-        assert main(["bench", *words, "--out", str(tmp_path)]) == 2
-        assert sentence in capsys.readouterr().err
-    assert not planners
-
-
-def test_demo_shows_rounds_a_table_and_what_it_wrote(tmp_path, capsys, monkeypatch):
+def test_demo_shows_the_timetable_and_what_it_wrote(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(
-        "chronoforest.cli.demo.PRESET", "pointmaze-giant-stitch-v0"
+        "chronoforest.cli.run.PRESET", "pointmaze-giant-stitch-v0"
     )  # the fake cannot walk ants
     assert main(["demo", "--out", str(tmp_path)]) == 0
     printed = capsys.readouterr().out
-    assert "7/7" in printed
     assert printed.count("arrived") == 2
     assert str(tmp_path / "walk.mp4") in printed
-    assert printed.index("planned: ") < printed.index("arrived")
+    assert printed.index("complete") < printed.index("arrived")
     assert len(load_rollouts(tmp_path / "rollout.json")) == 2
-
-
-def test_a_peer_is_planned_with_by_name(tmp_path, monkeypatch, capsys):
-    asked = []
-
-    def load(choice):
-        asked.append((choice.planner, choice.preset, str(choice.data)))
-        return FakePlanner(choice.preset)
-
-    monkeypatch.setattr("chronoforest.peers.registry.load", load)
-    peer = ["--preset", MEDIUM, "--planner", "dataset-graph", "--data", "recordings"]
-    assert main(["plan", *peer, "--starts", "0,0", "--goals", "20,20", "--out", str(tmp_path)]) == 0
-    assert main(["bench", "pairs", *peer, "--episodes", "1", "--out", str(tmp_path)]) == 0
-    assert asked == [("dataset-graph", MEDIUM, "recordings")] * 2
-    assert read_trials(tmp_path / "pairs.jsonl")[0].case.choice.planner == "dataset-graph"
 
 
 def test_a_peer_without_recordings_is_told_where_they_come_from(tmp_path, capsys):
     options = ["--preset", MEDIUM, "--task", "1", "--planner", "dataset-graph", "--data", str(tmp_path)]
     assert main(["run", *options, "--out", str(tmp_path / "out")]) == 2
-    assert f"chronoforest data generate {MEDIUM}" in capsys.readouterr().err
+    assert f"python -m benchmarks generate {MEDIUM}" in capsys.readouterr().err
 
 
 def test_an_unknown_planner_is_refused_before_anything_is_loaded(tmp_path, capsys, planners):
     options = ["--preset", MEDIUM, "--planner", "rrt", "--out", str(tmp_path / "new")]
-    assert main(["bench", "stitch", *options]) == 2
+    assert main(["run", "--task", "1", *options]) == 2
     assert "unknown planner 'rrt'; available: chronoforest, dataset-graph" in capsys.readouterr().err
     assert not planners
     assert not (tmp_path / "new").exists()

@@ -1,4 +1,4 @@
-"""`chronoforest plan --problems` on the fake square."""
+"""`chronoforest plan --problem` with a file of many, on the fake square."""
 
 import json
 import os
@@ -12,9 +12,9 @@ from fakes import FakeModels, make_planner
 
 from chronoforest.cli import main, plans
 from chronoforest.engines import Answer, EngineChoice
-from chronoforest.engines.protocol import unmoved
+from chronoforest.engines.work import unmoved
+from chronoforest.exports.saved import load_result
 from chronoforest.planning.planner import Planner
-from chronoforest.planning.result import load_result
 
 MEDIUM = "pointmaze-medium-stitch-v0"
 PROBLEMS = "name,start_x,start_y,goal_x,goal_y\na,3,3,15,15\nb,3,4,99,15\nc,4,3,14,15\n"
@@ -38,7 +38,7 @@ def loaded(monkeypatch):
 def command(tmp_path):
     file = tmp_path / "problems.csv"
     file.write_text(PROBLEMS)
-    return ["plan", "--preset", MEDIUM, "--problems", str(file), "--out", str(tmp_path / "plans")]
+    return ["plan", "--preset", MEDIUM, "--problem", str(file), "--out", str(tmp_path / "plans")]
 
 
 def lines(path):
@@ -52,16 +52,14 @@ def test_every_problem_gets_a_plan_or_a_reason(command, tmp_path, capsys):
         "a.json",
         "c.json",
         "config.json",
-        "failures.jsonl",
         "plans.jsonl",
     ]
     assert load_result(out / "c.json").problem.goals.tolist() == [[14.0, 15.0]]
-    (failure,) = lines(out / "failures.jsonl")
-    assert failure["name"] == "b"
-    assert "G1 at (99, 15) lies outside the data's support" in failure["reason"]
+    failure = next(line for line in lines(out / "plans.jsonl") if line["name"] == "b")
+    assert failure["length"] is None
+    assert "(99, 15)" in failure["reason"]
     printed = capsys.readouterr().out
     assert "2 complete, 1 without a plan" in printed
-    assert "failures.jsonl" in printed
 
 
 def test_the_same_command_plans_only_what_is_missing(command, tmp_path, capsys, loaded, monkeypatch):
@@ -76,10 +74,12 @@ def test_the_same_command_plans_only_what_is_missing(command, tmp_path, capsys, 
     assert main(command) == 130
     monkeypatch.setattr(Planner, "plan_each", planned)
     kept = lines(tmp_path / "plans" / "plans.jsonl")
-    assert len(kept) == 1
+    assert [line["name"] for line in kept if not line["reason"]] == ["a"]
     assert main(command) == 3
     assert "1 of 3 plans are there already" in capsys.readouterr().out
-    assert [line["name"] for line in lines(tmp_path / "plans" / "plans.jsonl")] == ["a", "c"]
+    names = [line["name"] for line in lines(tmp_path / "plans" / "plans.jsonl")]
+    assert names[: len(kept)] == [line["name"] for line in kept]
+    assert set(names) == {"a", "b", "c"}
     assert len(loaded) == 2
 
 
@@ -109,7 +109,7 @@ def test_seeds_and_seconds_are_passed_on(command, tmp_path):
     ("more", "sentence"),
     [
         (["--starts", "0,0"], "says where to go; leave out --starts"),
-        (["--problem", "p.json"], "says where to go; leave out --problem"),
+        (["--order", "S1 G1"], "--order is for one problem"),
         (["--out", "plans.geojson"], "--out must be a folder, got plans.geojson"),
     ],
 )
@@ -136,8 +136,7 @@ def test_workers_get_some_problems_at_a_time(command, tmp_path, monkeypatch):
     monkeypatch.setattr(EngineChoice, "make", lambda self, modules: Crew())
     (tmp_path / "problems.csv").write_text(PROBLEMS.replace("99", "17") + "d,3,3,99,15\n")
     assert main([*command, "--workers", "2"]) == 3
-    assert {line["name"] for line in lines(tmp_path / "plans" / "plans.jsonl")} == {"a", "c"}
-    failures = {line["name"]: line["reason"] for line in lines(tmp_path / "plans" / "failures.jsonl")}
+    failures = {line["name"]: line["reason"] for line in lines(tmp_path / "plans" / "plans.jsonl")}
     assert failures["b"] == "it ended its worker"
     assert "G1 at (99, 15) lies outside" in failures["d"]
     assert load_result(tmp_path / "plans" / "c.json").problem.goals.tolist() == [[14.0, 15.0]]
@@ -162,8 +161,8 @@ def test_a_problem_that_ends_its_workers_fails_alone(command, tmp_path, monkeypa
     monkeypatch.setattr(EngineChoice, "make", lambda self, modules: engine)
     (tmp_path / "problems.csv").write_text(PROBLEMS.replace("99", "17") + "d,3,3,14,14\n")
     assert main([*command, "--workers", "2"]) == 3
-    assert {line["name"] for line in lines(tmp_path / "plans" / "plans.jsonl")} == {"a", "c", "d"}
-    assert lines(tmp_path / "plans" / "failures.jsonl") == [{"name": "b", "reason": "it ended"}]
+    reasons = {line["name"]: line["reason"] for line in lines(tmp_path / "plans" / "plans.jsonl")}
+    assert reasons == {"a": "", "b": "it ended", "c": "", "d": ""}
     assert load_result(tmp_path / "plans" / "a.json").problem.goals.tolist() == [[15.0, 15.0]]
     assert engine.sizes == [2, 2, 1, 1]
 
@@ -171,19 +170,20 @@ def test_a_problem_that_ends_its_workers_fails_alone(command, tmp_path, monkeypa
 def test_workers_are_for_many_problems(capsys, loaded):
     single = ["plan", "--preset", MEDIUM, "--starts", "3,3", "--goals", "15,15", "--workers", "2"]
     assert main(single) == 2
-    assert "only --problems takes workers" in capsys.readouterr().err
+    assert "--workers" in capsys.readouterr().err
     assert not loaded
 
 
 @pytest.mark.slow
 def test_processes_plan_what_this_one_would(tmp_path, monkeypatch):
     monkeypatch.undo()
+    monkeypatch.setattr(plans, "AT_ONCE", 1)
     file = tmp_path / "problems.csv"
-    file.write_text("start_x,start_y,goal_x,goal_y\n" + "0,0,20,20\n0,20,20,0\n" * 9)
-    command = ["plan", "--preset", MEDIUM, "--problems", str(file), "--out"]
+    file.write_text("start_x,start_y,goal_x,goal_y\n0,0,20,20\n0,20,20,0\n")
+    command = ["plan", "--preset", MEDIUM, "--problem", str(file), "--out"]
     assert main([*command, str(tmp_path / "one")]) == 0
     assert main([*command, str(tmp_path / "two"), "--workers", "2"]) == 0
-    for number in (1, 18):
+    for number in (1, 2):
         one, two = (load_result(tmp_path / folder / f"{number:06d}.json") for folder in ("one", "two"))
         assert one.routes[0].path.tolist() == two.routes[0].path.tolist()
 
@@ -193,18 +193,18 @@ import os, signal, sys
 sys.path[:0] = [{tests!r}]
 from fakes import make_planner
 from chronoforest.cli import main
-from chronoforest.planning import plan_folder
+from chronoforest.cli import plans
 import chronoforest.presets.loading as loading
 
 loading.load_planner = lambda name, **_: make_planner()
-keep = plan_folder.PlanFolder.keep
+keep = plans.PlanFolder.keep
 
 def keep_then_die(self, one, outcome):
     keep(self, one, outcome)
-    if self.num_complete == {most}:
+    if self.counts["complete"] == {most}:
         os.kill(os.getpid(), signal.SIGKILL)
 
-plan_folder.PlanFolder.keep = keep_then_die
+plans.PlanFolder.keep = keep_then_die
 sys.exit(main({command!r}))
 """
 

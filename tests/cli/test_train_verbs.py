@@ -2,6 +2,7 @@
 
 import itertools
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -11,11 +12,11 @@ from chronoforest import TrainOptions, load_planner, names, train_preset
 from chronoforest.cli import main
 from chronoforest.data.episodes import flat_arrays, write_arrays
 from chronoforest.errors import BadCheckpoint
-from chronoforest.models import checkpoint, store
-from chronoforest.models.sampler import SamplerParams
+from chronoforest.models import checkpoint, distil, store
+from chronoforest.models.params import SamplerParams
 from chronoforest.planning.planner import MaxRounds
 from chronoforest.presets.named import PRESETS, Preset
-from chronoforest.presets.quality import MEASURES, WeakModels, read_marks
+from chronoforest.presets.quality import MEASURES, WeakModels, read_marks, verdicts
 from chronoforest.types import Problem
 
 NAME = "tiny-v0"
@@ -24,13 +25,13 @@ OTHER = "other-v0"
 
 @pytest.fixture(scope="module", autouse=True)
 def presets():
-    """Two presets with tiny models, as long as this module runs."""
-    for name in (NAME, OTHER):
-        PRESETS[name] = Preset(name, PARAMS, SamplerParams(num_steps=4))
-        names.PRESETS[name] = name
-    yield
-    for name in (NAME, OTHER):
-        del PRESETS[name], names.PRESETS[name]
+    """Two presets with tiny models and a student of few lessons, as long as this module runs."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in (NAME, OTHER):
+            patch.setitem(PRESETS, name, Preset(name, PARAMS, SamplerParams(num_steps=4)))
+            patch.setitem(names.PRESETS, name, name)
+        patch.setattr(distil, "LessonParams", partial(distil.LessonParams, num_segments=16, part=8))
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +57,7 @@ def trained(data, tmp_path_factory):
 
 
 def test_train_all_makes_weights_that_plan(trained):
-    with pytest.warns(WeakModels, match="confirmed by the denoiser"):  # after four steps
+    with pytest.warns(WeakModels, match="verification may be poor"):  # after four steps
         planner = load_planner(NAME, weights=trained)
     problem = Problem(starts=[[3.0, 3.0]], goals=[[7.0, 7.0]], waypoints=[[3.0, 7.0]])
     result = planner.plan(problem, stop=MaxRounds(3))
@@ -181,12 +182,12 @@ def test_training_ends_with_marks_that_are_printed_and_stored(data, tmp_path, ca
     """Once density, distance and denoiser are there; before that there is nothing to plan with."""
     for verb in ("density", "distance"):
         assert main(command(verb, data, tmp_path)) == 0
-    assert "good enough to plan with?" not in capsys.readouterr().out
+    assert read_marks(tmp_path) == []
+    capsys.readouterr()
     assert main(command("denoiser", data, tmp_path)) == 0
-    told = capsys.readouterr().out.partition("good enough to plan with?\n")[2]
     marks = read_marks(tmp_path)
     assert [one.name for one in marks] == list(MEASURES)
-    assert told == "".join(f"  {one}\n" for one in marks)
+    assert capsys.readouterr().out.count(f"{tmp_path}: ") == len(verdicts(marks)) == 3
 
 
 def test_a_training_that_ended_early_says_so(data, tmp_path, capsys, monkeypatch):

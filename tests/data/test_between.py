@@ -1,18 +1,21 @@
 """Rows of many recordings show the ways between the rows of each, where they do."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from chronoforest.data.between import Crowd, _headings, followed
-from chronoforest.data.cleaning import Track
+from chronoforest.data.densify import Crowd, followed
+from chronoforest.data.tracks import Tracks
 
 SIDE = 100.0
 
 
 def drives(num_trips=150, spacing=130.0, noise=2.0, seed=3):
-    """Trips through five by five blocks, along streets, with a row every so many units."""
+    """Trips of two rows or more through five by five blocks, along streets, rows evenly apart."""
     rng = np.random.default_rng(seed)
-    return [drive(rng, spacing, noise, str(k)) for k in range(num_trips)]
+    found = Tracks.joined(drive(rng, spacing, noise, str(k)) for k in range(num_trips))
+    return found.where(np.ones(len(found.time), dtype=bool))
 
 
 def drive(rng, spacing, noise, name):
@@ -24,12 +27,12 @@ def drive(rng, spacing, noise, name):
     knots = np.concatenate([[0.0], np.cumsum(hops)])
     along = np.arange(rng.uniform(0, spacing), knots[-1], spacing)
     places = np.stack([np.interp(along, knots, axis) for axis in np.transpose(corners)], axis=1)
-    return Track(name, along / 10.0, places + rng.normal(0, noise, places.shape))
+    return name, along / 10.0, places + rng.normal(0, noise, places.shape)
 
 
 def off_street(tracks):
     """Share of the ways more than 10 units from any street."""
-    points = np.concatenate([finely(track.values[:, :2]) for track in tracks if len(track) > 1])
+    points = np.concatenate([finely(track.places) for track in tracks if len(track.time) > 1])
     off = np.abs(points - SIDE * np.rint(points / SIDE)).min(axis=1)
     return float((off > 10.0).mean())
 
@@ -42,7 +45,7 @@ def finely(way):
 
 
 def test_ways_over_the_rows_of_others_stay_on_streets_where_lines_cut_through_blocks():
-    tracks = [track for track in drives() if len(track) > 1]
+    tracks = drives()
     found = followed(tracks, 130.0)
     assert off_street(tracks) > 0.15
     assert off_street(found.tracks) < 0.05
@@ -50,7 +53,7 @@ def test_ways_over_the_rows_of_others_stay_on_streets_where_lines_cut_through_bl
 
 
 def test_recorded_rows_and_their_times_stay_and_the_clock_runs_on_between_them():
-    tracks = [track for track in drives() if len(track) > 1]
+    tracks = drives()
     for before, after in zip(tracks, followed(tracks, 130.0).tracks, strict=True):
         rows = np.searchsorted(after.time, before.time - 1e-6)
         np.testing.assert_allclose(after.time[rows], before.time)
@@ -58,65 +61,71 @@ def test_recorded_rows_and_their_times_stay_and_the_clock_runs_on_between_them()
         assert (np.diff(after.time) > 0).all()
 
 
+def test_who_stands_between_far_moves_keeps_the_times():
+    """Lengths in the plane of millions of units leave no room for the smallest part of one."""
+    tracks = drives()
+    still = np.repeat(np.arange(len(tracks.time)), 1 + (np.arange(len(tracks.time)) % 3 == 0))
+    time = tracks.time[still] + 0.1 * np.append(False, np.diff(still) == 0)
+    before = Tracks(tracks.names, tracks.part[still], time, 1e6 * tracks.values[still])
+    after = followed(before, 1.3e8).tracks
+    missed = [np.abs(after.time[after.part == k] - t).min() for k, t in zip(before.part, time, strict=True)]
+    assert max(missed) < 1e-6
+
+
 def test_states_beside_the_coordinates_are_interpolated():
-    tracks = [track for track in drives() if len(track) > 1]
-    with_state = [Track(t.recording, t.time, np.column_stack([t.values, 3.0 * t.time])) for t in tracks]
-    for track in followed(with_state, 130.0).tracks:
-        np.testing.assert_allclose(track.values[:, 2], 3.0 * track.time)
+    tracks = drives()
+    with_state = replace(tracks, values=np.column_stack([tracks.values, 3.0 * tracks.time]))
+    found = followed(with_state, 130.0).tracks
+    np.testing.assert_allclose(found.values[:, 2], 3.0 * found.time, atol=1e-6)
 
 
 def test_on_open_water_lines_are_as_good_and_stay():
     rng = np.random.default_rng(3)
     starts, headings = rng.uniform(0, 1000, (150, 2)), rng.uniform(0, 2 * np.pi, 150)
     along = 100.0 * np.arange(8)[:, None]
-    ships = [
-        Track(str(k), along[:, 0], start + along * [np.cos(angle), np.sin(angle)] + rng.normal(0, 2, (8, 2)))
+    ships = Tracks.joined(
+        (str(k), along[:, 0], start + along * [np.cos(angle), np.sin(angle)] + rng.normal(0, 2, (8, 2)))
         for k, (start, angle) in enumerate(zip(starts, headings, strict=True))
-    ]
+    )
     assert followed(ships, 100.0) is None
 
 
 def test_a_few_rows_tell_nothing():
-    assert followed([track for track in drives(8) if len(track) > 1], 130.0) is None
+    assert followed(drives(8), 130.0) is None
 
 
 def test_a_way_is_taken_over_many_short_hops_and_none_is_there_without_places():
     corner = [(10.0 * k, 0.0) for k in range(11)] + [(100.0, 10.0 * k) for k in range(1, 11)]
     rows = np.array([*corner, (0.0, 100.0)])
-    crowd = Crowd.of(rows, np.zeros(rows.shape), 1.0)
-    (way,) = crowd.ways(crowd.node[[0]], crowd.node[[20]])
+    crowd = Crowd.of(rows, np.ones(len(rows), dtype=bool), 20.0)
+    (way,) = crowd.ways(np.array([0]), np.array([20]))
     assert len(way) > 15
     assert all(tuple(place) in corner for place in way)
-    (none,) = crowd.ways(crowd.node[[0]], crowd.node[[21]])
+    (none,) = crowd.ways(np.array([0]), np.array([21]))
     assert len(none) == 0
 
 
 def test_a_way_keeps_to_the_carriageway_that_leads_there():
     """Rows of those who come lie denser than rows of those who go, 12 units beside them."""
     rng = np.random.default_rng(5)
-    tracks = []
-    for k in range(400):
+    ways = [np.array([[50.0, 0.0], [450.0, 8.0], [850.0, 0.0]])]
+    for k in range(1, 400):
         start, is_back = rng.uniform(0, 100), k % 40 > 0
         along = start + 100.0 * np.arange(11)
         place = np.stack([along, np.where(is_back, 12.0, 0.0) + rng.normal(0, 1.5, 11)], axis=1)
-        tracks.append(Track(str(k), 10.0 * np.arange(11), place[::-1] if is_back else place))
-    tracks[0] = Track("0", np.array([0.0, 40.0, 80.0]), np.array([[50.0, 0.0], [450.0, 8.0], [850.0, 0.0]]))
-    crowd_of_rows = np.concatenate([track.values for track in tracks])
-    is_last = np.zeros(len(crowd_of_rows), dtype=bool)
-    is_last[np.cumsum([len(track) for track in tracks]) - 1] = True
-    crowd = Crowd.of(crowd_of_rows, _headings(crowd_of_rows, is_last, 100.0), 5.0)
-    (way,) = crowd.ways(crowd.node[[0]], crowd.node[[2]])
+        ways.append(place[::-1] if is_back else place)
+    rows = np.concatenate(ways)
+    is_last = np.zeros(len(rows), dtype=bool)
+    is_last[np.cumsum([len(way) for way in ways]) - 1] = True
+    (way,) = Crowd.of(rows, is_last, 100.0).ways(np.array([0]), np.array([2]))
     assert len(way) > 20
     assert (way[:, 1] > 8.0).mean() < 0.2
 
 
 @pytest.mark.parametrize("size", [1, 50, 4_000_000])
-def test_ways_do_not_depend_on_how_many_are_looked_for_at_once(size, monkeypatch):
-    tracks = [track for track in drives(60) if len(track) > 1]
-    rows = np.concatenate([track.values for track in tracks])
-    crowd = Crowd.of(rows, np.zeros(rows.shape), 6.5)
-    sources, targets = crowd.node[:50], crowd.node[50:100]
-    expected = crowd.ways(sources, targets)
-    monkeypatch.setattr("chronoforest.data.between.MOST_CELLS", size)
-    for one, other in zip(expected, crowd.ways(sources, targets), strict=True):
+def test_ways_do_not_depend_on_how_many_are_looked_for_at_once(size):
+    rows = drives(60).values
+    crowd, firsts = Crowd.of(rows, np.ones(len(rows), dtype=bool), 130.0), np.arange(50)
+    expected = crowd.ways(firsts, firsts + 50)
+    for one, other in zip(expected, crowd.ways(firsts, firsts + 50, most_cells=size), strict=True):
         np.testing.assert_allclose(one, other)

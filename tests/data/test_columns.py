@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from chronoforest.data.columns import Columns
-from chronoforest.data.interleaving import interleaved
+from chronoforest.data.columns import Columns, interleaved
+from chronoforest.data.read import read_table
 from chronoforest.data.tables import Table
 from chronoforest.errors import BadDataset
 
@@ -150,3 +150,9 @@ def test_a_single_body_is_left_alone():
     places = np.stack([np.arange(90.0), np.sin(np.arange(90.0))], axis=1)
     rows = {"x": places[:, 0], "y": places[:, 1], "part": np.repeat([1, 2, 3], 30)}
     assert interleaved(Table("t.csv", rows), Columns(("x", "y")), places, None) == ""
+
+
+def test_of_thousands_of_columns_a_refusal_names_a_few(tmp_path):
+    (tmp_path / "wide.csv").write_text(",".join(f"c{k}a" for k in range(9000)) + "\n" + "1," * 8999 + "1\n")
+    with pytest.raises(BadDataset, match="c49a and 8950 more"):
+        Columns().found_in(read_table(tmp_path / "wide.csv"))

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from chronoforest.data.columns import Columns
-from chronoforest.data.tables import READERS, Table, read_table
+from chronoforest.data.read import READERS, read_table
+from chronoforest.data.tables import Table
 from chronoforest.errors import BadDataset, MissingExtra
 
 
@@ -27,14 +28,6 @@ def test_a_csv_is_read_by_column_whatever_separates_it(tmp_path):
         assert table.labels("name") == ["a", "b"]
 
 
-def test_times_are_seconds_or_dates(tmp_path):
-    table = read_table(
-        write_csv(tmp_path / "a.csv", "t,u\n2026-05-01T10:00:00+00:00,1\n2026-05-01T10:00:02Z,3\n")
-    )
-    assert np.diff(table.times("t")).tolist() == [2.0]
-    assert table.times("u").tolist() == [1.0, 3.0]
-
-
 def test_parquet_columns_keep_their_names_and_types(tmp_path):
     pyarrow = pytest.importorskip("pyarrow")
     parquet = importlib.import_module("pyarrow.parquet")
@@ -45,14 +38,14 @@ def test_parquet_columns_keep_their_names_and_types(tmp_path):
     table = read_table(tmp_path / "a.parquet")
     np.testing.assert_array_equal(table.numbers("x"), [1.0, np.nan])
     assert table.labels("trip") == ["a", "b"]
-    assert np.diff(table.times("t")).tolist() == [1.0]
+    assert np.diff(table.clock("t").seconds).tolist() == [1.0]
 
 
 def test_without_the_extra_the_error_says_how_to_install_it(tmp_path, monkeypatch):
     def refuse(name):
         raise ImportError(name)
 
-    monkeypatch.setattr("chronoforest.modules.import_module", refuse)
+    monkeypatch.setattr("chronoforest.names.import_module", refuse)
     (tmp_path / "a.parquet").write_bytes(b"PAR1")
     with pytest.raises(MissingExtra, match=r"needs pyarrow; .*chronoforest\[parquet\]"):
         read_table(tmp_path / "a.parquet")
@@ -139,7 +132,7 @@ def test_odd_cells_and_columns_are_named(tmp_path):
     with pytest.raises(BadDataset, match="x holds 'left' in row 2, expected a number"):
         table.numbers("x")
     with pytest.raises(BadDataset, match="t holds 'noon' in row 1, expected seconds or a date"):
-        table.times("t")
+        table.clock("t")
     with pytest.raises(BadDataset, match="no column 'y'; there are: x, t"):
         table.numbers("y")
 
@@ -148,14 +141,14 @@ def test_a_few_odd_cells_are_empty_as_units_below_a_header_and_totals_are(tmp_pa
     rows = "".join(f"2026-05-01 10:00:{k:02d},{k}.5\n" for k in range(30))
     table = read_table(write_csv(tmp_path / "a.csv", f"t,x\nUTC,m\n{rows}"))
     assert np.isnan(table.numbers("x")).tolist() == [True] + 30 * [False]
-    assert np.diff(table.times("t"))[1:].tolist() == 29 * [1.0]
+    assert np.diff(table.clock("t").seconds)[1:].tolist() == 29 * [1.0]
     with pytest.raises(BadDataset, match="x holds 'm' in row 1"):
         read_table(write_csv(tmp_path / "a.csv", f"t,x\nUTC,m\nUTC,m\n{rows}")).numbers("x")
 
 
 def test_whole_seconds_and_nanoseconds_are_one_clock():
     table = Table("t.csv", {"stamp.sec": np.array([5, 5, 6]), "stamp.nanosec": np.array([0, 5e8, 0])})
-    assert table.times("stamp.sec").tolist() == [5.0, 5.5, 6.0]
+    assert table.clock("stamp.sec").seconds.tolist() == [5.0, 5.5, 6.0]
 
 
 def test_an_unknown_ending_lists_the_known_ones(tmp_path):
@@ -182,24 +175,3 @@ def test_arrays_that_are_no_table_are_refused(tmp_path):
     np.save(tmp_path / "c.npy", np.array([{}], dtype=object), allow_pickle=True)
     with pytest.raises(BadDataset, match="not a NumPy file: it holds Python objects; pickles are not opened"):
         read_table(tmp_path / "c.npy")
-
-
-@pytest.mark.parametrize(
-    ("header", "cells", "apart"),
-    [
-        ("t", ("1301806255000", "1301806258000"), 3.0),
-        ("time_ms", ("0", "2500"), 2.5),
-        ("t", ("31/05/2026 10:00:00", "01/06/2026 10:00:00"), 86400.0),
-        ("t", ("05/31/2026 10:00:00", "06/01/2026 10:00:00"), 86400.0),
-        ("t", ("2026-03-29 00:59:59", "2026-03-29 03:00:00"), 7201.0),
-        ("t", ("2026-05-01 10:00:00 UTC", "2026-05-01 10:00:02 UTC"), 2.0),
-    ],
-)
-def test_clocks_are_read_as_people_write_them(header, cells, apart, tmp_path):
-    table = read_table(write_csv(tmp_path / "a.csv", "\n".join([f"{header},x", *(f"{c},1" for c in cells)])))
-    assert np.diff(table.times(header)).tolist() == [apart]
-
-
-def test_a_date_and_hours_in_two_columns_are_one_time(tmp_path):
-    rows = "Date,Time,x\n2026-05-01,23:59:59,1\n2026-05-02,00:00:01,1\n"
-    assert np.diff(read_table(write_csv(tmp_path / "a.csv", rows)).times("Time")).tolist() == [2.0]

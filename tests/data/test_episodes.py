@@ -118,22 +118,6 @@ def test_an_unsound_file_is_refused_by_name_and_reason(path, case):
     assert str(path) in str(refused.value)
 
 
-@pytest.mark.parametrize("share", [0.02, 0.5, 0.95])
-def test_a_truncated_file_is_refused(path, share):
-    whole = write(path, flat_arrays(40, 50)).read_bytes()
-    path.write_bytes(whole[: int(len(whole) * share)])
-    with pytest.raises(BadDataset, match="damaged or not"):
-        load(path)
-
-
-def test_a_file_damaged_in_the_middle_is_refused(path):
-    whole = bytearray(write(path, flat_arrays(40, 50)).read_bytes())
-    whole[len(whole) // 2 : len(whole) // 2 + 64] = bytes(64)
-    path.write_bytes(whole)
-    with pytest.raises(BadDataset, match="damaged or not"):
-        load(path)
-
-
 def test_other_kinds_of_files_are_refused(path, tmp_path):
     path.write_text("x, y\n1, 2\n")
     with pytest.raises(BadDataset, match=r"not an \.npz dataset"):

@@ -13,9 +13,11 @@ from chronoforest.errors import BadDataset
     ("name", "sentence"),
     [
         ("ride.fit", "gpsbabel -i garmin_fit -f ride.fit -o gpx -F ride.gpx$"),
-        ("roads.SHP", "ogr2ogr -f GeoJSON roads.geojson roads.SHP$"),
+        ("lap.tcx", "gpsbabel -i gtrnctr -f lap.tcx -o gpx"),
+        ("flight.igc", "gpsbabel -i igc -f flight.igc -o gpx"),
+        ("fixes.nmea", "gpsbabel -i nmea -f fixes.nmea -o gpx"),
+        ("roads.gml", "ogr2ogr -f GeoJSON roads.geojson roads.gml$"),
         ("walk.pkl", "pickles are not opened, because they can run programs; save its arrays with np.savez"),
-        ("odom.bag", "export the topic with the poses as CSV"),
         ("maze.hdf5", "save its arrays with np.savez"),
         ("fleet.xlsx", "save it as CSV"),
         ("day.7z", "unpack it"),

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from chronoforest.data.gaps import NUM_PROBES, gaps
+from chronoforest.data.reach import gaps
 
 
 def lines(*heights, num_rows=50):
@@ -29,4 +29,4 @@ def test_a_recording_alone_is_farther_from_others_than_any_of_its_own_places_nea
 
 
 def test_only_some_places_of_many_are_looked_at():
-    assert len(gaps(lines(*range(100), num_rows=50))) == NUM_PROBES
+    assert len(gaps(lines(*range(100), num_rows=50))) == 2000

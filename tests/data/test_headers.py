@@ -3,8 +3,8 @@
 import pytest
 
 from chronoforest.data.columns import Columns
+from chronoforest.data.read import read_table
 from chronoforest.data.recordings import read_recordings
-from chronoforest.data.tables import read_table
 from chronoforest.errors import BadDataset
 
 PLACES = [(116.51172 + 1e-3 * k, 39.92123 + 1e-3 * (k % 7)) for k in range(30)]
@@ -52,7 +52,7 @@ def test_an_order_of_degrees_that_is_not_plain_is_told(tmp_path):
 
 def test_an_order_of_degrees_in_one_cell_that_is_not_plain_is_asked_for(tmp_path):
     path = write(tmp_path / "a.txt", lambda k, x, y: f"4;{1213084687 + k};POINT({y} {x - 104})")
-    with pytest.raises(BadDataset, match=r"add --header id,time,lonlat or --header id,time,latlon$"):
+    with pytest.raises(BadDataset, match=r"add --header id,time,latlon or --header id,time,lonlat$"):
         read_table(path)
     assert read_table(path, ["id", "time", "latlon"]).numbers("latitude")[0] == PLACES[0][1]
     assert read_table(path, ["id", "time", "lonlat"]).numbers("longitude")[0] == PLACES[0][1]

@@ -1,20 +1,15 @@
 """Recordings of other people, cleaned and cut into episodes; malformed files are always one sentence."""
 
-import io
-import tempfile
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from chronoforest.data.columns import Columns
 from chronoforest.data.episodes import load, load_split
 from chronoforest.data.frames import Frame
 from chronoforest.data.imports import ImportParams, import_files, save_episodes
-from chronoforest.errors import BadDataset, ChronoForestError, InvalidParameter
+from chronoforest.errors import BadDataset, InvalidParameter
 
 
 def rows_of(name="a", num_rows=30, start=0.0, step=0.5, speed=2.0, turn=0.1):
@@ -89,12 +84,6 @@ def test_windows_of_a_few_recordings_count_as_recordings_so_that_no_half_of_all_
     assert len(np.unique(few.recording)) == len(few) == 22
     many = [row for k in range(6) for row in rows_of(f"r{k}", 60, turn=0.02 * k)]
     assert imported(path, many, length=30).episodes.recording.max() == 5
-
-
-def test_parts_of_a_single_recording_count_as_recordings_so_that_some_can_be_held_out(path):
-    episodes = imported(path, rows_of(num_rows=100)).episodes
-    assert episodes.recording.tolist() == [0, 1, 2, 3, 4]
-    assert len(episodes.split()[1]) == 1
 
 
 def test_a_gap_splits_and_a_short_hole_is_filled(path):
@@ -200,8 +189,6 @@ def test_odd_units_are_pointed_out(path):
     slow = [row for k in range(4) for row in rows_of(f"s{k}", speed=2.0)]
     mixed = imported(path, slow + rows_of("fast", speed=200.0), length=11, jumps="keep")
     assert "1 differ more than twentyfold" in finding(mixed, "speeds")
-    stretched = [(name, t, 1000 * x, y) for name, t, x, y in slow]
-    assert "look at their units" in finding(imported(path, stretched, length=11), "axes")
     milli = [(name, 1000 * t, x, y) for name, t, x, y in slow]
     assert "milliseconds?" in finding(imported(path, milli, length=11), "sampling")
 
@@ -220,16 +207,6 @@ def test_degrees_are_noticed_and_become_metres(path):
     assert imported(path, degrees, length=11, units="plain").episodes.frame.kind == "plain"
     with pytest.raises(BadDataset, match="longitude, then latitude"):
         imported(path, [(n, t, x + 400, y) for n, t, x, y in degrees], units="degrees")
-
-
-def test_latitudes_that_can_only_be_longitudes_are_swapped_and_told(path):
-    degrees = [(n, t, 113.4 + x / 67_600, 52.5 + y / 111_195) for n, t, x, y in rows_of(num_rows=40)]
-    right = imported(path, degrees, length=40)
-    assert finding(right, "swapped axes") == "no | "
-    for units in ("auto", "degrees"):
-        wrong = imported(path, [(n, t, y, x) for n, t, x, y in degrees], length=40, units=units)
-        assert finding(wrong, "swapped axes").endswith("| swapped")
-        np.testing.assert_allclose(wrong.episodes.xy, right.episodes.xy, atol=1e-3)
 
 
 def test_a_small_world_around_zero_is_not_taken_for_degrees(path):
@@ -266,13 +243,6 @@ def test_a_zero_in_a_world_far_from_there_is_no_fix_and_one_in_a_world_around_it
     assert finding(imported(path, near, length=11), "no fix").startswith("none")
 
 
-def test_recordings_over_the_whole_globe_are_refused(path):
-    rows = rows_of("a", 40) + rows_of("b", 40)
-    rows = [(n, t, (10.0 if n == "a" else 120.0) + x / 1e5, 40 + y / 1e5) for n, t, x, y in rows]
-    with pytest.raises(BadDataset, match="import one region at a time"):
-        imported(path, rows, units="degrees")
-
-
 def test_rows_far_finer_than_the_world_are_thinned(path):
     fine = rows_of(num_rows=9000, step=0.1, turn=0.0)
     fine = [(name, t, x, y + 0.01 * t) for name, t, x, y in fine]
@@ -296,15 +266,6 @@ def test_coordinates_too_large_for_32_bits_are_refused(path):
     far = [*rows_of(), *rows_of("b"), ("c", 0.0, 1e9, 1e9), ("c", 1.0, 1e9, 1e9)]
     with pytest.raises(BadDataset, match="cannot show moves of 1 in 32 bits"):
         imported(path, far)
-
-
-def test_smoothing_calms_jitter_and_moves_nothing_on_average(path):
-    rng = np.random.default_rng(0)
-    rows = [(n, t, x + rng.normal(0, 0.3), y) for n, t, x, y in rows_of(num_rows=60, turn=0.0)]
-    rows = [(n, t, x, y + 0.01 * t) for n, t, x, y in rows]
-    rough, smooth = (imported(path, rows, length=60, smoothing=s).episodes for s in (0.0, 2.5))
-    assert smooth.step_lengths.std() < 0.5 * rough.step_lengths.std()
-    assert np.abs(smooth.xy.mean(axis=1) - rough.xy.mean(axis=1)).max() < 0.1
 
 
 def test_without_episode_and_time_columns_a_file_is_a_recording(tmp_path):
@@ -392,7 +353,7 @@ def test_the_seconds_between_rows_that_are_counted_can_be_told(path):
 
 
 @pytest.mark.parametrize(
-    "params", [{"step": 0.0}, {"max_gap": -1.0}, {"length": 5}, {"smoothing": float("nan")}]
+    "params", [{"step": 0.0}, {"max_gap": -1.0}, {"length": 5}, {"max_gib": float("nan")}]
 )
 def test_parameters_out_of_range_are_refused_with_their_value(params):
     ((name, value),) = params.items()
@@ -403,75 +364,3 @@ def test_parameters_out_of_range_are_refused_with_their_value(params):
 def test_a_column_can_be_chosen_once():
     with pytest.raises(InvalidParameter, match="once, got x, x"):
         replace(Columns(), coordinates=("x", "x"))
-
-
-CELLS = st.one_of(
-    st.floats(allow_nan=True).map(str),
-    st.sampled_from(
-        ["", "nan", "inf", "-", "abc", "1e400", "0x1", "2026-01-01", '"', "1,2", "\x00", "é", "١"]
-    ),
-    st.text(max_size=4),
-)
-
-
-@st.composite
-def malformed_csv(draw):
-    """A sound file with some of its cells, rows, names or bytes broken."""
-    lines = ["episode,time,x,y", *(",".join(map(str, row)) for row in rows_of(num_rows=14))]
-    for _ in range(draw(st.integers(1, 6))):
-        k = draw(st.integers(0, len(lines) - 1))
-        cells = lines[k].split(",")
-        cells[draw(st.integers(0, len(cells) - 1))] = draw(CELLS)
-        lines[k] = draw(st.sampled_from([",".join(cells), "", lines[k] * 2, lines[k][:-5]]))
-    text = "\n".join(lines).encode("utf-8", "surrogatepass")
-    cut = draw(st.integers(0, len(text)))
-    return text[:cut] + draw(st.binary(max_size=6)) + text[cut + draw(st.integers(0, 3)) :]
-
-
-@st.composite
-def malformed_numpy(draw):
-    """Arrays of odd shapes and types, sometimes with broken bytes."""
-    shape = draw(st.lists(st.integers(0, 13), min_size=0, max_size=3))
-    kinds = ["f8", "i4", "?", "U3", "M8[s]", "c16", "f2"]
-    array = np.zeros(shape, dtype=draw(st.sampled_from(kinds)))
-    file = io.BytesIO()
-    if draw(st.booleans()):
-        np.savez(file, x=array, y=array, time=array)
-    else:
-        np.save(file, array)
-    data = bytearray(file.getvalue())
-    for _ in range(draw(st.integers(0, 4))):
-        data[draw(st.integers(0, len(data) - 1))] = draw(st.integers(0, 255))
-    return bytes(data[: draw(st.integers(0, len(data)))])
-
-
-MALFORMED = st.one_of(
-    st.tuples(st.just(".csv"), malformed_csv()),
-    st.tuples(st.just(".csv"), st.binary(max_size=200)),
-    st.tuples(st.sampled_from([".npz", ".npy"]), malformed_numpy()),
-    st.tuples(st.just(".parquet"), st.binary(max_size=60).map(lambda middle: b"PAR1" + middle + b"PAR1")),
-)
-
-
-@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
-@given(MALFORMED)
-def test_two_hundred_malformed_files_are_imported_or_refused_in_one_line(malformed):
-    ending, content = malformed
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / f"odd{ending}"
-        file.write_bytes(content)
-        outcome = attempt(file)
-    if isinstance(outcome, str):
-        assert str(file) in outcome
-        assert "\n" not in outcome
-    else:
-        assert np.isfinite(outcome.observations).all()
-        assert outcome.num_steps >= 11
-
-
-def attempt(file):
-    """The episodes, or the sentence that refuses them."""
-    try:
-        return import_files([file], Columns(), ImportParams()).episodes
-    except ChronoForestError as error:
-        return str(error)

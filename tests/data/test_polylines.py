@@ -3,7 +3,7 @@
 import pytest
 
 from chronoforest.data.columns import Columns
-from chronoforest.data.tables import read_table
+from chronoforest.data.read import read_table
 from chronoforest.errors import BadDataset
 
 PORTO = """TRIP_ID,TAXI_ID,TIMESTAMP,POLYLINE
@@ -28,13 +28,13 @@ def test_places_of_a_trip_are_rows_without_the_time_at_which_it_began(tmp_path):
 
 def test_a_list_of_times_goes_with_its_places(tmp_path):
     table = read(tmp_path / "a.csv", "path;times\n[[1,2],[3,4]];[5,9]\n[[1,2]];[3]\n")
-    assert table.times("times").tolist() == [5.0, 9.0, 3.0]
+    assert table.clock("time").seconds.tolist() == [5.0, 9.0, 3.0]
 
 
 def test_well_known_text_is_read(tmp_path):
     table = read(tmp_path / "a.csv", "t;geom\n1;POINT (3 4)\n2;POINT(5 6)\n")
     assert table.numbers("latitude").tolist() == [4.0, 6.0]
-    assert table.times("t").tolist() == [1.0, 2.0]
+    assert table.clock("t").seconds.tolist() == [1.0, 2.0]
     table = read(tmp_path / "a.csv", "t;geom\n1;LINESTRING Z(3000 4 0, 5 6 0)\n")
     assert table.numbers("y").tolist() == [4.0, 6.0]
 

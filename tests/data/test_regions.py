@@ -3,28 +3,30 @@
 import numpy as np
 import pytest
 
-from chronoforest.data.cleaning import Track
 from chronoforest.data.columns import Columns
 from chronoforest.data.imports import ImportParams, import_files
-from chronoforest.data.regions import within
+from chronoforest.data.placing import within
+from chronoforest.data.tracks import Tracks
 from chronoforest.errors import BadDataset, InvalidParameter
 
 
-def track(*xs):
-    return Track("a", np.arange(float(len(xs))), np.array([(x, 5.0) for x in xs]))
+def tracks(*ways):
+    return Tracks.joined(
+        ("a", np.arange(float(len(xs))), np.array([(float(x), 5.0) for x in xs])) for xs in ways
+    )
 
 
 def test_a_recording_that_leaves_a_region_and_comes_back_is_two():
-    parts, finding = within([track(0, 1, 2, 11, 12, 3, 4), track(20, 21)], (0, 0, 10, 10))
+    parts, finding = within(tracks((0, 1, 2, 11, 12, 3, 4), (20, 21)), (0, 0, 10, 10))
     assert [part.values[:, 0].tolist() for part in parts] == [[0, 1, 2], [3, 4]]
     assert (finding.found, finding.done) == ("4 rows elsewhere", "left out")
 
 
 def test_a_region_where_nothing_is_and_one_that_is_none_are_refused():
     with pytest.raises(BadDataset, match=r"no two rows .* lie in the region \(0, 0, 1, 1\).* from 3"):
-        within([track(3, 4)], (0, 0, 1, 1))
+        within(tracks((3, 4)), (0, 0, 1, 1))
     with pytest.raises(BadDataset, match=r"most lie from 4636000\.\d+, 5 to"):
-        within([track(4_636_000.25, 4_636_010.5)], (0, 0, 1, 1))
+        within(tracks((4_636_000.25, 4_636_010.5)), (0, 0, 1, 1))
     with pytest.raises(InvalidParameter, match=r"west, south, east and north.*got \(3, 0, 1, 1\)"):
         ImportParams(region=(3, 0, 1, 1))
 

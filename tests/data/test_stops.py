@@ -3,15 +3,18 @@
 import numpy as np
 import pytest
 
-from chronoforest.data.cleaning import Track
+from chronoforest.data.clean import StopParams, without_long_stops
 from chronoforest.data.columns import Columns
 from chronoforest.data.imports import ImportParams, import_files
-from chronoforest.data.stops import LONG_STOP, SHORT_STOP, without_long_stops
+from chronoforest.data.tracks import Tracks
+
+LONG_STOP, SHORT_STOP = StopParams.longest, StopParams.left
 
 
-def track(places, period=10.0, name="a"):
-    places = np.asarray(places, dtype=float)
-    return Track(name, period * np.arange(len(places)), places)
+def tracks(*ways, period=10.0):
+    return Tracks.joined(
+        (str(k), period * np.arange(len(way)), np.asarray(way)) for k, way in enumerate(ways)
+    )
 
 
 def way(num_rows, start=(0.0, 0.0), step=(90.0, 0.0)):
@@ -27,11 +30,11 @@ def stopping(num_rows, wander, seed=3):
 
 @pytest.mark.parametrize("wander", [0.0, 5.0, 40.0])
 def test_hours_at_rest_become_a_short_stop_and_the_clock_stands_still(wander):
-    whole = track(stopping(1000, wander))
-    (found,), finding = without_long_stops([whole])
+    whole = tracks(stopping(1000, wander))
+    found, finding = without_long_stops(whole)
     assert finding.found == "1 longer than 60 rows"
     assert "91 % of all rows left out" in finding.done
-    assert 80 + SHORT_STOP - 6 <= len(found) <= 80 + SHORT_STOP
+    assert 80 + SHORT_STOP - 6 <= len(found.time) <= 80 + SHORT_STOP
     np.testing.assert_allclose(np.diff(found.time), 10.0)
     np.testing.assert_array_equal(found.values[[0, -1]], whole.values[[0, -1]])
 
@@ -41,31 +44,30 @@ def test_short_stops_loops_and_slow_bodies_are_left_alone():
     loops = 400.0 * np.stack([np.cos(angle), np.sin(angle)], axis=1)
     walk = way(300, step=(9.0, 0.0))
     for places in (stopping(LONG_STOP - 20, 5.0), loops, walk):
-        others = [track(way(100), name="car"), track(places)]
-        (_, found), finding = without_long_stops(others)
-        assert len(found) == len(places)
+        found, finding = without_long_stops(tracks(way(100), places))
+        assert found.lengths.tolist() == [100, len(places)]
         assert finding.found == "none longer than 60 rows"
 
 
 def test_who_drives_round_a_few_blocks_with_rows_far_apart_does_not_stand():
     block = [(0, 0), (90, 0), (180, 0), (180, 90), (180, 180), (90, 180), (0, 180), (0, 90)]
     places = np.array(block * 40) + np.random.default_rng(3).normal(0, 5.0, (320, 2))
-    (found,), finding = without_long_stops([track(places)])
-    assert len(found) == len(places)
+    found, finding = without_long_stops(tracks(places))
+    assert found.lengths.tolist() == [len(places)]
     assert finding.found == "none longer than 60 rows"
 
 
 def test_jumps_between_trips_do_not_make_the_trips_stops():
     trips = [way(30, start=(0.0, 3000.0 * k), step=(80.0, 0.0)) for k in range(12)]
-    (found,), finding = without_long_stops([track(np.concatenate(trips))])
-    assert len(found) == 360
+    found, finding = without_long_stops(tracks(np.concatenate(trips)))
+    assert found.lengths.tolist() == [360]
     assert finding.found == "none longer than 60 rows"
 
 
 def test_a_body_that_never_moves_is_cut_too():
-    moored = track(np.random.default_rng(3).normal(0, 5.0, (500, 2)), name="moored")
-    (found, _), _ = without_long_stops([moored, track(way(300))])
-    assert len(found) == SHORT_STOP
+    moored = np.random.default_rng(3).normal(0, 5.0, (500, 2))
+    found, _ = without_long_stops(tracks(moored, way(300)))
+    assert found.lengths.tolist() == [SHORT_STOP, 300]
 
 
 def test_rows_that_come_less_often_at_rest_do_not_set_the_period(tmp_path):

@@ -7,7 +7,7 @@ import lzma
 import numpy as np
 import pytest
 
-from chronoforest.data.tables import read_table
+from chronoforest.data.read import read_table
 from chronoforest.errors import BadDataset
 
 ABOUT = (
@@ -27,7 +27,10 @@ def read(path, text, encoding="utf-8"):
     return read_table(path)
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252", "utf-16", "utf-16-le"])
+@pytest.mark.parametrize(
+    "encoding",
+    ["utf-8", "utf-8-sig", "cp1252", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"],
+)
 def test_decimal_commas_and_umlauts_in_any_encoding(tmp_path, encoding):
     table = read(tmp_path / "a.csv", "Breite;Länge\n41,17;-8,59\n41,18;\n", encoding)
     np.testing.assert_array_equal(table.numbers("Länge"), [-8.59, np.nan])
@@ -66,7 +69,7 @@ def test_a_few_broken_lines_become_empty_and_many_are_refused(tmp_path):
 def test_a_geolife_track_has_places_and_times(tmp_path):
     table = read(tmp_path / "a.plt", GEOLIFE + FIXES)
     assert table.numbers("longitude").tolist() == [116.3, 116.4]
-    assert np.diff(table.times("time")).tolist() == [6.0]
+    assert np.diff(table.clock("time").seconds).tolist() == [6.0]
     with pytest.raises(BadDataset, match=r"a\.plt: empty"):
         read(tmp_path / "a.plt", GEOLIFE)
     with pytest.raises(BadDataset, match="row 1 has 2 cells"):

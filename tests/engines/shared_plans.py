@@ -6,7 +6,7 @@ from pathlib import Path
 
 from fake_planner import FakePlanner
 
-from chronoforest.bench.protocol import plan_random
+from benchmarks.experiments.protocol import plan_random
 
 
 def load_fake(choice):

@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from chronoforest import modules
+from chronoforest import names
 from chronoforest.engines import EngineChoice, LocalEngine
 from chronoforest.engines.cluster import RayEngine
 from chronoforest.errors import InvalidParameter, MissingExtra
@@ -28,13 +28,13 @@ def test_an_engine_is_this_machine_unless_told():
     ],
 )
 def test_what_cannot_be_run_is_refused_with_what_would_work(choice, device, sentence, monkeypatch):
-    monkeypatch.setattr(modules, "find_spec", lambda name: name)
+    monkeypatch.setattr(names, "find_spec", lambda name: name)
     with pytest.raises(InvalidParameter, match=sentence):
         choice.check(device)
 
 
 def test_without_ray_the_error_says_how_to_install_it(monkeypatch):
-    monkeypatch.setattr(modules, "find_spec", lambda name: None)
+    monkeypatch.setattr(names, "find_spec", lambda name: None)
     with pytest.raises(MissingExtra, match=r"needs ray; install it with `pip install 'chronoforest\[ray\]'`"):
         EngineChoice(engine="ray").check()
     monkeypatch.setitem(sys.modules, "ray", None)
@@ -44,5 +44,5 @@ def test_without_ray_the_error_says_how_to_install_it(monkeypatch):
 
 
 def test_ray_is_imported_by_nobody_who_did_not_ask_for_it():
-    code = "import sys, chronoforest.bench.run, chronoforest.engines.cluster; print('ray' in sys.modules)"
+    code = "import sys, benchmarks.run, chronoforest.engines.cluster; print('ray' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False\n"

@@ -17,13 +17,13 @@ from protocol_runs import make_cases
 from shared_plans import load_fake, plan_or_be_lost
 from shared_work import FATAL, are_gone, deadly, descendants, failing, refusing, where_it_is
 
-from chronoforest.bench.case import Case
-from chronoforest.bench.protocol import PAIRS
-from chronoforest.bench.run import read_trials, run_cases
-from chronoforest.collect import stitch
-from chronoforest.collect.expert import PointExpert
+from benchmarks.case import Case
+from benchmarks.collect import stitch
+from benchmarks.collect.expert import PointExpert
+from benchmarks.experiments.protocol import PROTOCOL_SUITES
+from benchmarks.run import read_trials, run_cases
 from chronoforest.engines import Answer
-from chronoforest.engines.cluster import RayEngine
+from chronoforest.engines.cluster import RayEngine, packed
 from chronoforest.errors import ChronoForestError, InvalidParameter, NoCluster
 from chronoforest.peers.choice import PlannerChoice
 from chronoforest.presets.named import get_preset
@@ -32,7 +32,7 @@ ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'chro
 
 MEDIUM = "pointmaze-medium-stitch-v0"
 CASES = make_cases(Case("pairs", PlannerChoice(MEDIUM)), 10)
-FAKE = replace(PAIRS, load=load_fake)
+FAKE = replace(PROTOCOL_SUITES["pairs"], load=load_fake)
 LOSING = replace(FAKE, run=plan_or_be_lost)
 
 QUICK = {
@@ -77,11 +77,15 @@ class Nodes:
 
 @pytest.fixture(scope="module")
 def nodes():
-    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     folder = Path(tempfile.mkdtemp(prefix="cf", dir="/tmp"))  # a socket's path must be short
-    made = Nodes(folder)
-    yield made
-    made.cluster.shutdown()
+    # Whatever its temp_dir, Cluster writes its address into Ray's default folder, and does not make that one.
+    (folder / "ray").mkdir()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_TMPDIR", str(folder))
+        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        made = Nodes(folder)
+        yield made
+        made.cluster.shutdown()
     shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -95,7 +99,7 @@ def second(nodes, request):
 
 
 @pytest.mark.parametrize("second", [1], indirect=True)
-def test_a_run_on_two_nodes_that_is_stopped_and_loses_one_equals_a_local_run(nodes, second, tmp_path, caplog):
+def test_a_run_on_two_nodes_that_is_stopped_and_loses_one_equals_a_local_run(nodes, second, tmp_path):
     local = run_cases(FAKE, CASES, tmp_path / "local")
     answered = signal.getsignal(signal.SIGTERM)
 
@@ -116,7 +120,6 @@ def test_a_run_on_two_nodes_that_is_stopped_and_loses_one_equals_a_local_run(nod
     engine = nodes.engine(workers=2)
     shared = run_cases(LOSING, CASES, tmp_path / "shared", on_progress=lose, engine=engine)
     assert shared == local
-    assert "its item is done again: The actor died" in caplog.text
     assert seen == list(range(3, 11))
     lines = (tmp_path / "shared" / FAKE.file).read_text().splitlines()
     assert sorted(lines) == sorted((tmp_path / "local" / FAKE.file).read_text().splitlines())
@@ -127,41 +130,39 @@ def test_a_run_on_two_nodes_that_is_stopped_and_loses_one_equals_a_local_run(nod
 def test_an_item_that_ends_its_worker_three_times_fails_and_the_others_do_not(nodes):
     found = sorted(nodes.engine().answers(deadly, range(4)), key=lambda answer: answer.index)
     failed = found.pop(FATAL)
-    assert failed.failure.startswith("it ended its worker 3 times; the last time The actor died unexpectedly")
+    assert failed.failure.startswith("it ended its worker 3 times")
     assert failed.result is None
     assert found == [Answer(k, 2 * k) for k in range(4) if k != FATAL]
 
 
 @pytest.mark.parametrize("second", [2], indirect=True)
-def test_files_are_sent_to_every_node_once(nodes, second, tmp_path, caplog):
+def test_files_are_sent_to_every_node_once(nodes, second, tmp_path):
     folder = tmp_path / "weights"
     folder.mkdir()
     (folder / "model.txt").write_text("weights of one's own")
     work = partial(where_it_is, str(folder))
-    caplog.set_level("INFO", logger="chronoforest.engines")
-    for num_sent in (2, 0):
-        caplog.clear()
+    before = set(nodes.sent_to("head"))
+    for _ in range(2):
         engine = nodes.engine(workers=3)
         found = [answer.result for answer in engine.answers(work, range(12), [folder / "model.txt"])]
         assert len(found) == 12
         assert {text for _, _, text in found} == {"weights of one's own"}
         assert len({process for process, _, _ in found}) == 3
         assert {path.parents[2].name for _, path, _ in found} == {"head", "second"}
-        assert len([line for line in caplog.messages if "was sent to" in line]) == num_sent
-    assert nodes.sent_to("head") == nodes.sent_to("second")
-    assert len(nodes.sent_to("head")) == 1
+    assert len(set(nodes.sent_to("head")) - before) == 1
+    assert set(nodes.sent_to("head")) - before <= set(nodes.sent_to("second"))
 
 
 def test_a_planner_is_loaded_from_weights_that_were_sent_and_plans_as_here(nodes, tmp_path):
     weights = tmp_path / "own"
     shutil.copytree(get_preset(MEDIUM).weights, weights)
     cases = make_cases(Case("pairs", PlannerChoice(MEDIUM, weights=weights), variant="verified"), 1)
-    before = nodes.sent_to("head")
     (here,), (there,) = (
-        run_cases(PAIRS, cases, tmp_path / name, engine=engine)
+        run_cases(PROTOCOL_SUITES["pairs"], cases, tmp_path / name, engine=engine)
         for name, engine in (("here", None), ("there", nodes.engine(workers=1)))
     )
-    assert len(nodes.sent_to("head")) == len(before) + 1
+    ((_, sent, _),) = packed(PlannerChoice(MEDIUM, weights=weights).files)
+    assert sent in nodes.sent_to("head")
     assert replace(there.plan, seconds=0.0, first_seconds=0.0) == replace(
         here.plan, seconds=0.0, first_seconds=0.0
     )
@@ -207,13 +208,15 @@ def test_an_address_where_nobody_answers_is_refused_at_once():
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
     for address in (f"127.0.0.1:{port}", f"ray://127.0.0.1:{port}"):
-        with pytest.raises(NoCluster, match=r"nobody answers at .*`ray start --head` on that machine"):
+        with pytest.raises(NoCluster, match=r"nothing answers at .*`ray start --head` on that machine"):
             list(RayEngine(address).answers(refusing, range(2)))
     with pytest.raises(NoCluster, match="no Ray cluster at nonsense"):
         list(RayEngine("nonsense").answers(refusing, range(2)))
 
 
 STOPPED = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background of a script
 from contextlib import closing
 from chronoforest.engines import Answer
 from chronoforest.engines.cluster import RayEngine
@@ -244,3 +247,43 @@ def test_ctrl_c_ends_a_cluster_of_ones_own_in_silence():
     os.killpg(owner.pid, signal.SIGINT)  # as a terminal does
     assert owner.communicate(timeout=30) == ("interrupted\n", "")
     assert are_gone(below)
+
+
+def test_a_cluster_whose_head_is_lost_ends_the_work_in_one_sentence():
+    """In a process of its own: Ray ends a driver that it thinks lost."""
+    from ray._private.ray_constants import PROCESS_TYPE_GCS_SERVER
+
+    folder = Path(tempfile.mkdtemp(prefix="cf", dir="/tmp"))
+    (folder / "ray").mkdir()
+    path = os.pathsep.join([os.path.dirname(__file__), *sys.path])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_TMPDIR", str(folder))
+        patch.setenv("PYTHONPATH", path)
+        other = Nodes(folder)
+        pipe = subprocess.PIPE
+        owner = subprocess.Popen(
+            [sys.executable, "-c", BEHEADED, other.address], stdout=pipe, stderr=pipe, text=True
+        )
+        try:
+            assert owner.stdout.readline() == "one\n"
+            other.cluster.head_node.all_processes[PROCESS_TYPE_GCS_SERVER][0].process.kill()
+            assert owner.communicate(timeout=60) == ("NoCluster\n", "")
+        finally:
+            owner.kill()
+            other.cluster.shutdown()
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+BEHEADED = """
+import sys
+from contextlib import closing
+from chronoforest.engines.cluster import RayEngine
+from chronoforest.errors import NoCluster
+from shared_work import napping
+try:
+    with closing(RayEngine(sys.argv[1], workers=1).answers(napping, [0.0, 300.0])) as answers:
+        for _ in answers:
+            print("one", flush=True)
+except NoCluster as error:
+    print(type(error).__name__, flush=True)
+"""

@@ -78,6 +78,7 @@ def test_fewer_than_one_worker_is_refused():
 
 SHARED = """
 import time, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background of a script
 from contextlib import closing
 from chronoforest.engines import LocalEngine
 from chronoforest.processes import handled, interrupt

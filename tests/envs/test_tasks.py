@@ -72,11 +72,6 @@ def test_success_is_reported_at_an_arbitrary_goal():
     assert info["success"] == 1.0
 
 
-def test_the_official_cap_is_kept_unless_told(teleport):
-    assert teleport.spec.max_episode_steps == 1000
-    assert make_env("antmaze-large-stitch-v0", max_episode_steps=2000).spec.max_episode_steps == 2000
-
-
 def test_bad_requests_say_what_would_work(teleport):
     with pytest.raises(UnknownEnvironment, match=r"'pointmaze-tiny.*pointmaze-giant-stitch-v0"):
         world("pointmaze-tiny-stitch-v0")

@@ -5,7 +5,7 @@ from fake_planner import FakePlanner
 from chronoforest.envs.tasks import make_env
 from chronoforest.execution.journey import walk_problem, walk_task
 from chronoforest.execution.rollout import MAX_STEPS, load_rollouts
-from chronoforest.planning.result import load_result
+from chronoforest.exports.saved import load_result
 from chronoforest.types import Problem
 
 MEDIUM = "pointmaze-medium-stitch-v0"

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from chronoforest.envs.tasks import make_env, reset_at
-from chronoforest.execution.legs import LegNames, names_for
+from chronoforest.execution.righting import LegNames, names_for
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@ import pytest
 from fake_planner import FakePlanner, dense
 from gap_worlds import walled_planner
 
-from chronoforest.errors import InvalidParameter
 from chronoforest.execution.route import ExecutionParams, Place, Route, advance, route_of, subgoal, to_go
 from chronoforest.types import Problem
 
@@ -82,9 +81,3 @@ def test_what_nobody_visits_is_missed_by_the_first_agent():
     assert first.waypoints[-1].tolist() == [17.0, 10.0]
     assert len(first.stops) == len(first.waypoints) - 1
     assert (first.is_complete, second.is_complete) == (False, True)
-
-
-@pytest.mark.parametrize(("name", "value"), [("look_ahead", 0.0), ("drift", -1.0), ("max_replans", -1)])
-def test_bad_parameters_carry_their_value(name, value):
-    with pytest.raises(InvalidParameter, match=f"{name} must be .*, got {value}"):
-        ExecutionParams(**{name: value})

@@ -8,16 +8,23 @@ from fakes import BLOCK, make_planner, scattered_problem
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chronoforest.planning.result import load_result
+from chronoforest.exports.saved import load_result
+from chronoforest.types import lengths_along
 
 RESULT = make_planner(BLOCK).plan(scattered_problem(2, 1, BLOCK), seed=3)
 VALUES = json.loads(RESULT.to_json())
 FEW = {**VALUES, "trees": [{**tree, "segments": tree["segments"][:1]} for tree in VALUES["trees"][:2]]}
 FEW["rounds"] = FEW["rounds"][-2:]
-FEW["routes"] = [
-    {**r, "stops": [0, 3], **{key: r[key][:3] + r[key][-1:] for key in ("path", "times")}}
-    for r in FEW["routes"]
-]
+
+
+def thinned(route):
+    """A route whose path has no points but its stops."""
+    points = {key: [route[key][row] for row in route["stops"]] for key in ("path", "times")}
+    return {**route, **points, "stops": list(range(len(route["stops"])))}
+
+
+FEW["routes"] = [thinned(route) for route in FEW["routes"]]
+FEW["length"] = sum(float(lengths_along(np.array(route["path"]))[-1]) for route in FEW["routes"])
 PLACES = list(places(FEW))
 contents = st.one_of(
     mutated(FEW, PLACES).map(lambda values: json.dumps(values).encode()),
@@ -28,8 +35,8 @@ contents = st.one_of(
 def use(path):
     """Load a plan and do with it what a user may."""
     result = load_result(path)
-    again = json.loads(result.to_json())
-    assert np.isfinite([result.length, result.saved, *again["meetings"][:1]][0])
+    json.loads(result.to_json())
+    assert np.isfinite(result.length)
     assert result.summary()
     json.loads(result.to_geojson())
     assert result.to_csv()
@@ -43,7 +50,7 @@ def test_the_unharmed_plan_loads(tmp_path):
     assert use(tmp_path / "plan.json").complete
 
 
-@cases(500)
+@cases(250)
 @given(contents)
 def test_a_damaged_plan_is_used_or_refused(tmp_path_factory, content):
     path = tmp_path_factory.getbasetemp() / "plan.json"

@@ -44,7 +44,7 @@ def whole_file(path):
     return path.read_bytes()
 
 
-@cases(400)
+@cases(200)
 @given(texts())
 def test_a_preset_with_odd_values_is_one_or_is_refused(tmp_path_factory, text):
     path = tmp_path_factory.getbasetemp() / "odd.toml"

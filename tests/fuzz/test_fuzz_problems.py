@@ -51,7 +51,7 @@ def ask(question, options):
     return PLANNER.plan(Problem(*question), **options)
 
 
-@cases(1000)
+@cases(400)
 @given(questions(), options)
 def test_a_problem_is_planned_or_refused(question, options):
     result = ends_well(ask, question, options)

@@ -120,12 +120,6 @@ def ends_in_a_sentence(folder, name, content):
 
 
 @cases(75)
-@given(damaged_text(GPX))
-def test_malformed_gpx(tmp_path_factory, content):
-    ends_in_a_sentence(tmp_path_factory.getbasetemp(), "odd.gpx", content)
-
-
-@cases(75)
 @given(st.one_of(damaged_text(json.dumps(GEOJSON)), mutated(GEOJSON, list(places(GEOJSON))).map(json.dumps)))
 def test_malformed_geojson(tmp_path_factory, content):
     content = content.encode() if isinstance(content, str) else content
@@ -133,21 +127,9 @@ def test_malformed_geojson(tmp_path_factory, content):
 
 
 @cases(75)
-@given(damaged_text(CSV))
-def test_malformed_csv(tmp_path_factory, content):
-    ends_in_a_sentence(tmp_path_factory.getbasetemp(), "odd.csv", content)
-
-
-@cases(75)
 @given(st.data())
 def test_malformed_parquet(tmp_path_factory, data):
     ends_in_a_sentence(tmp_path_factory.getbasetemp(), "odd.parquet", data.draw(parquets()))
-
-
-@cases(40)
-@given(damaged_text(KML))
-def test_malformed_kml(tmp_path_factory, content):
-    ends_in_a_sentence(tmp_path_factory.getbasetemp(), "odd.kml", content)
 
 
 HEAD = "Geolife trajectory\nWGS 84\nAltitude is in Feet\nReserved 3\n0,2,255,My Track,0,0,2,8421376\n0\n"
@@ -162,13 +144,21 @@ DAYS = "id;Datum;Uhrzeit;Breite;Länge\n" + "\n".join(
     for x, y, t in zip(LON, LAT, TIMES, strict=True)
 )
 NAMELESS = "\n".join(f"7,{t},{x:.6f},{y:.6f}" for x, y, t in zip(LON, LAT, TIMES, strict=True))
-OTHERS = {"odd.plt": PLT, "trips.csv": TRIPS, "days.csv": DAYS, "nameless.txt": NAMELESS}
+TEXTS = {
+    "odd.gpx": GPX,
+    "odd.csv": CSV,
+    "odd.kml": KML,
+    "odd.plt": PLT,
+    "trips.csv": TRIPS,
+    "days.csv": DAYS,
+    "nameless.txt": NAMELESS,
+}
 
 
-@pytest.mark.parametrize("name", sorted(OTHERS))
-def test_other_malformed_text(tmp_path_factory, name):
-    @cases(40)
-    @given(damaged_text(OTHERS[name]))
+@pytest.mark.parametrize("name", TEXTS)
+def test_malformed_text(tmp_path_factory, name):
+    @cases(50)
+    @given(damaged_text(TEXTS[name]))
     def check(content):
         ends_in_a_sentence(tmp_path_factory.getbasetemp(), name, content)
 
@@ -190,32 +180,19 @@ def test_malformed_archives(tmp_path_factory, content):
     ends_in_a_sentence(tmp_path_factory.getbasetemp(), "odd.zip", content)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "whole.gpx",
-        "whole.geojson",
-        "whole.csv",
-        "whole.kml",
-        "whole.parquet",
-        "whole.plt",
-        "trips.csv",
-        "days.csv",
-        "whole.zip",
-    ],
-)
+BINARY = {
+    "odd.geojson": json.dumps(GEOJSON).encode(),
+    "odd.parquet": parquet(json.dumps(ABOUT), geometry=[wkb(*COORDINATES)] * 2),
+    "odd.zip": packed(CSV),
+}
+
+
+@pytest.mark.parametrize("name", sorted({*TEXTS, *BINARY} - {"nameless.txt"}))
 def test_the_unharmed_files_are_imported_alike(tmp_path, name):
-    whole = {".gpx": GPX, ".geojson": json.dumps(GEOJSON), ".csv": CSV, ".kml": KML, ".plt": PLT}
-    whole |= {".zip": packed(CSV)}
     path = tmp_path / name
-    content = (
-        OTHERS.get(name)
-        or whole.get(path.suffix)
-        or parquet(json.dumps(ABOUT), geometry=[wkb(*COORDINATES)] * 2)
-    )
-    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    path.write_bytes(BINARY.get(name) or TEXTS[name].encode())
     episodes = import_files([path], Columns(), ImportParams()).episodes
     assert episodes.frame.is_degrees
-    assert episodes.frame.has_clock == (name not in ("whole.parquet", "trips.csv"))
+    assert episodes.frame.has_clock == (name not in ("odd.parquet", "trips.csv"))
     places = episodes.frame.to_user(episodes.xy[0].astype(float))
     np.testing.assert_allclose(places, np.array(COORDINATES)[: len(places)], atol=1e-6)

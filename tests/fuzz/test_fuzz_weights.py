@@ -14,8 +14,8 @@ from tiny import DENOISER, DISTANCE, SCALING, TRACKER, WINDOW, make_denoiser, ma
 
 from chronoforest.models import checkpoint, store
 from chronoforest.models.density import DensityParams, fit_density
-from chronoforest.models.sampler import SamplerParams
-from chronoforest.models.tracking.kinds import get_tracker
+from chronoforest.models.params import SamplerParams
+from chronoforest.models.tracking import get_tracker
 
 SOUND = np.full((2, 2), 5.0)
 FITTED = CALIBRATION.to_dict()
@@ -23,16 +23,16 @@ FITTED = CALIBRATION.to_dict()
 
 def stored(folder):
     """Four untrained models in a folder; the tensors and card of each by kind."""
-    density = fit_density(make_episodes().xy.astype(float), DensityParams(cell=1.0), jump=1.5)
+    density = fit_density(make_episodes().xy.astype(float), DensityParams(bandwidth=3.0), jump=1.5)
     distance = {**asdict(DISTANCE), "is_directed": False}
     actor = get_tracker(TRACKER.name).actor(TRACKER, SCALING)
     written = {
-        "density": (store.density_tensors(density), {}),
+        "density": (store.density_arrays(density), {}),
         "distance": (make_distance().net.state_dict(), {"params": distance, "calibration": FITTED}),
         "denoiser": (make_denoiser().state_dict(), {"params": asdict(DENOISER), "window": asdict(WINDOW)}),
         "tracker": (
             actor.state_dict(),
-            {"params": asdict(TRACKER), "tracker": TRACKER.name},
+            {"params": asdict(TRACKER), "tracker": TRACKER.name, "observation_dim": 2, "action_dim": 2},
         ),
     }
     for kind, (tensors, card) in written.items():

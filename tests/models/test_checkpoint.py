@@ -5,7 +5,7 @@ import torch
 from safetensors.torch import save_file
 from torch import nn
 
-from chronoforest.errors import BadCheckpoint, CannotWrite
+from chronoforest.errors import BadCheckpoint
 from chronoforest.models import checkpoint
 
 CARD = {"kind": "density", "preset": "here", "figures": {"share": 0.5}}
@@ -29,33 +29,6 @@ def test_what_is_written_is_read_back_exactly(path):
     for name, tensor in tensors().items():
         assert found[name].dtype == tensor.dtype
         assert torch.equal(found[name], tensor)
-
-
-def test_writing_leaves_only_the_file(path):
-    for seed in (0, 1):
-        checkpoint.write(path, tensors(seed), CARD)
-    assert list(path.parent.iterdir()) == [path]
-    assert torch.equal(checkpoint.read(path, "density")[0]["a"], tensors(1)["a"])
-
-
-def test_a_failed_rename_leaves_the_previous_file_untouched(path, monkeypatch):
-    checkpoint.write(path, tensors(), CARD)
-    before = path.read_bytes()
-
-    def denied(*_):
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr("os.replace", denied)
-    with pytest.raises(CannotWrite, match="Permission denied"):
-        checkpoint.write(path, tensors(1), CARD)
-    assert path.read_bytes() == before
-    assert list(path.parent.iterdir()) == [path]
-
-
-def test_a_folder_that_cannot_be_made_is_one_clear_error(tmp_path):
-    (tmp_path / "taken").write_text("")
-    with pytest.raises(CannotWrite, match=r"cannot write .*taken"):
-        checkpoint.write(tmp_path / "taken" / "model.safetensors", tensors(), CARD)
 
 
 def test_a_missing_checkpoint_says_what_writes_one(path):
@@ -111,16 +84,11 @@ def test_a_changed_bit_is_noticed_where_the_file_carries_its_hash(path):
         checkpoint.read(path, "density")
 
 
-def test_a_file_of_an_older_version_has_no_hash_and_loads(path):
-    path.parent.mkdir()
+def test_weights_of_an_earlier_version_without_a_hash_are_refused_and_not_called_damaged(path):
+    path.parent.mkdir(parents=True)
     save_file(tensors(), path, metadata={"format": checkpoint.FORMAT, "about": json.dumps(CARD)})
-    assert checkpoint.read(path, "density")[1] == CARD
-
-
-def test_a_checkpoint_has_the_permissions_of_any_other_file(path, tmp_path):
-    checkpoint.write(path, tensors(), CARD)
-    (tmp_path / "other").write_text("")
-    assert path.stat().st_mode == (tmp_path / "other").stat().st_mode
+    with pytest.raises(BadCheckpoint, match="earlier version"):
+        checkpoint.read(path, "density")
 
 
 def test_a_model_of_another_kind_is_refused_by_name(path):
@@ -129,33 +97,32 @@ def test_a_model_of_another_kind_is_refused_by_name(path):
         checkpoint.read(path, "tracker")
 
 
-def test_the_card_is_plain_json_in_the_files_header(path):
-    checkpoint.write(path, tensors(), CARD)
-    size = int.from_bytes(path.read_bytes()[:8], "little")
-    header = json.loads(path.read_bytes()[8 : 8 + size])
-    assert json.loads(header["__metadata__"]["about"]) == CARD
-
-
-def test_compacting_halves_large_tensors_and_rounds_the_module_to_them():
+def test_compacting_stores_matrices_in_eight_bits_and_rounds_the_module_to_them(path):
     torch.manual_seed(0)
-    module = nn.Linear(20, 20)
-    before = module.weight.detach().clone()
-    halves = checkpoint.compact(module)
-    assert halves["weight"].dtype == torch.float16
-    assert halves["bias"].dtype == torch.float32
-    assert torch.equal(module.weight, halves["weight"].float())
-    torch.testing.assert_close(module.weight, before, atol=1e-3, rtol=1e-3)
+    module = nn.Linear(64, 128)
+    before = {name: value.clone() for name, value in module.state_dict().items()}
+    checkpoint.write(path, checkpoint.compact(module), CARD)
+    assert path.stat().st_size < 64 * 128 * 1.2 + 1000
+    for name, value in checkpoint.read(path, "density")[0].items():
+        torch.testing.assert_close(value.float(), module.state_dict()[name], rtol=0, atol=0)
+        torch.testing.assert_close(value.float(), before[name], rtol=0, atol=0.125 / 127)
+    assert checkpoint.compact(module)["weight"].dtype == torch.int8
 
 
-def test_filling_a_module_with_what_was_compacted_makes_it_equal(path):
+def test_a_network_is_filled_with_what_was_compacted(path):
     torch.manual_seed(0)
-    module, other = nn.Linear(20, 20), nn.Linear(20, 20)
-    checkpoint.fill(other, checkpoint.compact(module), path)
-    assert torch.equal(module.weight, other.weight)
-    assert other.weight.dtype == torch.float32
+    module = nn.Linear(40, 40)
+    checkpoint.write(path, checkpoint.compact(module), CARD)
+    arrays = checkpoint.read_arrays(path, "density")[0]
+    other, again = checkpoint.filled(lambda: nn.Linear(40, 40), arrays), nn.Linear(40, 40)
+    checkpoint.fill(again, arrays)
+    for found in (other, again):
+        assert torch.equal(module.weight, found.weight)
+        assert found.bias.dtype == torch.float32
 
 
 @pytest.mark.parametrize("stored", [nn.Linear(20, 10), nn.Linear(20, 20, bias=False)])
-def test_tensors_that_do_not_fit_are_refused(stored, path):
+def test_tensors_that_do_not_fit_are_refused(stored):
+    arrays = {name: value.numpy() for name, value in stored.state_dict().items()}
     with pytest.raises(BadCheckpoint, match="does not fit the model it names"):
-        checkpoint.fill(nn.Linear(20, 20), checkpoint.compact(stored), path)
+        checkpoint.fill(nn.Linear(20, 20), arrays)

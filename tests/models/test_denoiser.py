@@ -2,19 +2,10 @@ import pytest
 import torch
 from tiny import WINDOW, make_denoiser
 
-from chronoforest.data.windows import WindowParams
 from chronoforest.errors import InvalidParameter
 from chronoforest.models import schedule
-from chronoforest.models.denoiser import (
-    DenoiserParams,
-    LevelMix,
-    denoising_loss,
-    draw_batch,
-    mirror,
-    num_tokens,
-    to_tokens,
-    to_window,
-)
+from chronoforest.models.denoiser import denoising_loss, draw_batch, mirror, to_tokens, to_window
+from chronoforest.models.params import NUM_LEVELS, DenoiserParams, LevelMix, WindowParams, num_tokens
 
 NUM_STEPS = 41
 
@@ -90,7 +81,7 @@ def test_a_mixed_batch_has_its_shares():
     assert int((~is_first & ~is_last).sum()) == 60
     assert int(is_last.sum()) == 30
     assert int(is_first.sum()) == 110
-    assert levels.max() <= schedule.NUM_LEVELS
+    assert levels.max() <= NUM_LEVELS
 
 
 def test_a_batch_too_small_for_every_pattern_is_drawn_all_the_same():
@@ -152,8 +143,6 @@ def test_weights_are_the_clipped_signal_to_noise_ratio():
     [
         lambda: DenoiserParams(width=30),
         lambda: num_tokens(9),
-        lambda: LevelMix(0.8, 0.4, 0.0),
-        lambda: LevelMix(-0.1, 0.4, 0.0),
     ],
 )
 def test_parameters_that_do_not_fit_are_refused(broken):

@@ -1,8 +1,16 @@
 import numpy as np
 import pytest
+from scipy.ndimage import map_coordinates
 
-from chronoforest.errors import BadCheckpoint, BadDataset, InvalidParameter
-from chronoforest.models.density import STEP_QUANTILE, DensityParams, GridDensity, fit_density, jump_starts
+from chronoforest.errors import InvalidParameter
+from chronoforest.models.density import (
+    DensityParams,
+    GridDensity,
+    GridParams,
+    between_cells,
+    fit_density,
+    jump_starts,
+)
 
 PARAMS = DensityParams()
 JUMP = 1.5
@@ -105,17 +113,18 @@ def test_the_step_length_is_one_that_hardly_any_walk_exceeded_and_jumps_do_not_c
     step_length = fit_density(tracks, PARAMS, JUMP).step_length
     walked = hops[hops <= JUMP]
     assert step_length <= JUMP < hops.max()
-    assert (walked <= step_length).mean() == pytest.approx(STEP_QUANTILE, abs=1e-3)
+    assert (walked <= step_length).mean() == pytest.approx(GridParams().full_step, abs=1e-3)
 
 
 def test_places_around_a_jump_are_unsupported():
     plain, portal = (fit_density(tracks, PARAMS, JUMP) for tracks in (walks(), with_portal(walks())))
     angle = np.linspace(0, 2 * np.pi, 20)
     circle = np.stack([np.cos(angle), np.sin(angle)], axis=1)
-    near = 5.0 + (PARAMS.hazard_radius - 0.15) * circle
+    radius = GridParams().hazard * portal.step_length
+    near = 5.0 + (radius - 0.15) * circle
     assert (plain.margin(near) > 0).all()
     assert (portal.margin(near) < 0).all()
-    assert (portal.margin(5.0 + (PARAMS.hazard_radius + 0.5) * circle) > 0).mean() > 0.9
+    assert (portal.margin(5.0 + (radius + 0.5) * circle) > 0).mean() > 0.9
 
 
 def test_jumps_start_one_step_before_them():
@@ -124,21 +133,27 @@ def test_jumps_start_one_step_before_them():
     assert jump_starts(tracks, 9.0).shape == (0, 2)
 
 
-def test_tables_of_different_shapes_are_refused():
-    with pytest.raises(BadCheckpoint, match="share one 2-D shape"):
-        GridDensity(np.zeros(2), 0.1, np.zeros((3, 4)), np.ones((4, 3), dtype=bool), 0.2)
-
-
-@pytest.mark.parametrize("broken", [{"cell": 0.0}, {"bandwidth": -1.0}, {"cell": -2.0}])
+@pytest.mark.parametrize("broken", [{"bandwidth": 0.0}, {"bandwidth": -1.0}])
 def test_parameters_out_of_range_are_refused(broken):
     with pytest.raises(InvalidParameter, match=str(next(iter(broken.values())))):
         DensityParams(**broken)
 
 
-def test_a_table_that_would_not_fit_in_memory_is_refused():
-    tracks = np.array([[[0.0, 0.0], [1.0, 1.0], [1e6, 1e6]]])
-    with pytest.raises(BadDataset, match=r"cells of 0\.1 units is too large"):
-        fit_density(tracks, PARAMS, JUMP)
+def test_a_stray_far_away_is_left_out_of_a_table_that_would_be_too_large_with_it():
+    tracks = walks()
+    strayed = tracks.copy()
+    strayed[0, 40:] += 1e5
+    plain, without = (fit_density(some, PARAMS, JUMP) for some in (tracks, strayed))
+    assert without.cell == plain.cell
+    assert (without.margin(tracks[1:]) > 0).mean() > 0.97
+    assert without.margin(strayed[0, -1]) < 0
+
+
+def test_cells_of_a_wide_world_are_as_large_as_its_table_needs():
+    grid = GridParams(most_cells=2000)
+    coarse = fit_density(walks(), PARAMS, JUMP, grid=grid)
+    assert coarse.support.size == pytest.approx(grid.most_cells, rel=0.5)
+    assert (coarse.margin(walks()) > 0).mean() > 0.99
 
 
 def one_way_lane(heading_steps):
@@ -177,6 +192,31 @@ def test_the_direction_of_a_lane_is_its_own_where_the_one_beside_it_leads_back()
 def test_without_a_table_every_direction_is_followed():
     density = one_way_lane(0)
     assert not density.is_one_way
-    assert density.headings is None
+    assert density.heading_bits is None
     assert density.follows(np.zeros((2, 3, 2)), -np.ones(2)).shape == (2, 3)
     assert density.follows(np.zeros((2, 3, 2)), -np.ones(2)).all()
+
+
+TABLE = np.random.default_rng(0).normal(size=(7, 5))
+OUTSIDE = -9.0
+
+
+def looked_up(x, y):
+    return map_coordinates(TABLE, [x, y], order=1, mode="constant", cval=OUTSIDE)
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.0, 1.0), (-0.5, 1.5)])
+def test_every_bit_is_that_of_the_library(low, high):
+    x, y = np.random.default_rng(1).uniform(low, high, (2, 20_000)) * np.array([[6], [4]])
+    np.testing.assert_array_equal(between_cells(TABLE, x, y, OUTSIDE), looked_up(x, y))
+
+
+def test_the_cells_themselves_keep_their_values_up_to_the_last_row_and_column():
+    x, y = (axis.ravel().astype(float) for axis in np.indices(TABLE.shape))
+    np.testing.assert_array_equal(between_cells(TABLE, x, y, OUTSIDE), TABLE.ravel())
+
+
+def test_just_beyond_the_first_and_last_cells_and_nowhere_is_outside():
+    x = np.array([-1e-9, 6 + 1e-9, 3.0, 3.0, np.nan, np.inf])
+    y = np.array([2.0, 2.0, -1e-9, 4 + 1e-9, 2.0, 2.0])
+    assert (between_cells(TABLE, x, y, OUTSIDE) == OUTSIDE).all()

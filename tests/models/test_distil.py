@@ -5,17 +5,22 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import torch
-from tiny import PARAMS, make_denoiser, make_distance, make_episodes
+from tiny import PARAMS, make_denoiser, make_distance
 
 from chronoforest.errors import BadCheckpoint
-from chronoforest.models import checkpoint, fit_student, schedule, store
-from chronoforest.models.distil import LEVELS, NOISES, TEACHER_STEP, distilling_loss, draw_lessons
-from chronoforest.models.fit import FITS
-from chronoforest.models.fit_student import fit_student_model
-from chronoforest.models.runs import Recordings, TrainingRun
-from chronoforest.models.sampler import SamplerParams, SegmentSampler, Student
+from chronoforest.models import checkpoint, schedule, store
+from chronoforest.models.distil import (
+    LessonParams,
+    distilling_loss,
+    draw_lessons,
+    fit_student_model,
+)
+from chronoforest.models.params import SamplerParams
+from chronoforest.models.runs import TrainingRun
+from chronoforest.models.sampler import SegmentSampler, Student
 
 CPU = torch.device("cpu")
+LEVELS, NOISES, TEACHER_STEP = LessonParams.levels, LessonParams.num_noises, LessonParams.teacher_step
 PLACES = np.random.default_rng(0).uniform(1.0, 9.0, (50, 2))
 
 
@@ -27,27 +32,20 @@ def teacher():
 @pytest.fixture
 def lessons(teacher):
     torch.manual_seed(0)
-    return draw_lessons(teacher, PLACES, 5.0, 6, np.random.default_rng(0))
-
-
-@pytest.fixture(scope="module")
-def trained(tmp_path_factory):
-    """A folder with all models but the student."""
-    folder = tmp_path_factory.mktemp("weights")
-    recordings = Recordings(make_episodes(), make_episodes(seed=1))
-    for fit in FITS.values():
-        fit(recordings, PARAMS, TrainingRun(folder, "tiny", CPU))
-    return folder
+    return draw_lessons(teacher, PLACES, 5.0, 6, np.random.default_rng(0), LessonParams())
 
 
 @pytest.fixture
-def folder(trained, tmp_path, monkeypatch):
-    """A copy, in which a student may learn from few segments."""
-    monkeypatch.setattr(fit_student, "NUM_SEGMENTS", 16)
-    monkeypatch.setattr(fit_student, "PART", 8)
+def folder(trained, tmp_path):
+    """A copy, in which a student may learn."""
     for kind in store.KINDS:
         store.model_path(tmp_path, kind).write_bytes(store.model_path(trained, kind).read_bytes())
     return tmp_path
+
+
+def fit(run):
+    """From few segments."""
+    return fit_student_model(PARAMS, run, LessonParams(num_segments=16, part=8))
 
 
 def load(folder):
@@ -95,11 +93,11 @@ def test_the_loss_is_none_for_who_knows_the_targets_and_looks_at_free_tokens_onl
 
 def test_training_brings_a_student_nearer_to_its_teacher(folder):
     teacher = load(folder).sampler
-    fit_student_model(PARAMS, TrainingRun(folder, "tiny", CPU))
+    fit(TrainingRun(folder, "tiny", CPU))
     student = load(folder).sampler
     assert student.levels == LEVELS
-    assert student.in_full().levels == teacher.levels
-    lessons = draw_lessons(teacher, PLACES, 5.0, 16, np.random.default_rng(5))
+    assert student.denoising_by().levels == teacher.levels
+    lessons = draw_lessons(teacher, PLACES, 5.0, 16, np.random.default_rng(5), LessonParams())
     with torch.no_grad():
         assert distilling_loss(student.net, lessons) < distilling_loss(teacher.net, lessons)
 
@@ -109,11 +107,11 @@ def test_a_student_is_used_where_its_steps_are_allowed(teacher):
     assert sampler.in_steps(8).levels == LEVELS
     assert sampler.in_steps(4).levels == LEVELS
     assert sampler.in_steps(3).levels == schedule.sampling_levels(3)
-    assert sampler.in_full().net is sampler.teacher
+    assert sampler.denoising_by().net is sampler.teacher
 
 
 def test_the_student_of_another_denoiser_is_not_used(folder, caplog):
-    fit_student_model(PARAMS, TrainingRun(folder, "tiny", CPU))
+    fit(TrainingRun(folder, "tiny", CPU))
     path = store.model_path(folder, "denoiser")
     tensors, card = checkpoint.read(path, "denoiser")
     checkpoint.write(path, {**tensors, "head.bias": tensors["head.bias"] + 1.0}, card)
@@ -122,7 +120,7 @@ def test_the_student_of_another_denoiser_is_not_used(folder, caplog):
 
 
 def test_a_student_without_levels_is_refused(folder):
-    fit_student_model(PARAMS, TrainingRun(folder, "tiny", CPU))
+    fit(TrainingRun(folder, "tiny", CPU))
     path = store.model_path(folder, "student")
     tensors, card = checkpoint.read(path, "student")
     del card["levels"]
@@ -133,7 +131,7 @@ def test_a_student_without_levels_is_refused(folder):
 
 def test_a_stopped_student_goes_on_as_if_it_had_never_stopped(folder):
     run = TrainingRun(folder, "tiny", CPU)
-    fit_student_model(PARAMS, run)
+    fit(run)
     whole = checkpoint.read(store.model_path(folder, "student"), "student")[0]
 
     class Stop(Exception):
@@ -144,7 +142,7 @@ def test_a_stopped_student_goes_on_as_if_it_had_never_stopped(folder):
 
     (folder / "student.training.safetensors").unlink()
     with pytest.raises(Stop):
-        fit_student_model(PARAMS, TrainingRun(folder, "tiny", CPU, on_progress=interrupt))
-    fit_student_model(PARAMS, TrainingRun(folder, "tiny", CPU, is_resumed=True))
+        fit(TrainingRun(folder, "tiny", CPU, on_progress=interrupt))
+    fit(TrainingRun(folder, "tiny", CPU, is_resumed=True))
     again = checkpoint.read(store.model_path(folder, "student"), "student")[0]
     assert all(torch.equal(whole[name], again[name]) for name in whole)

@@ -6,7 +6,7 @@ import torch
 from tiny import PARAMS, make_episodes
 
 from chronoforest.errors import BadCheckpoint, InvalidParameter
-from chronoforest.models import checkpoint, store
+from chronoforest.models import checkpoint, loading, store
 from chronoforest.models.fit import FITS
 from chronoforest.models.runs import Recordings, TrainingRun
 
@@ -26,20 +26,6 @@ FIGURES = {
     },
     "tracker": {"held_out_action_error"},
 }
-
-
-@pytest.fixture(scope="module")
-def recordings():
-    return Recordings(make_episodes(), make_episodes(seed=1))
-
-
-@pytest.fixture(scope="module")
-def trained(tmp_path_factory, recordings):
-    """A folder with all four models, and the figures each fit returned."""
-    folder = tmp_path_factory.mktemp("weights")
-    return folder, {
-        kind: fit(recordings, PARAMS, TrainingRun(folder, "tiny", CPU)) for kind, fit in FITS.items()
-    }
 
 
 def tensors_of(folder, kind):
@@ -66,34 +52,34 @@ def test_the_papers_distance_lies_beside_the_presets_own(tmp_path, recordings):
         recordings, params, TrainingRun(tmp_path, "tiny", CPU, files={"distance": "distance-paper"})
     )
     assert store.files_of(tmp_path, "distance") == ["distance-paper"]
-    assert store.load_distance(tmp_path, file="distance-paper")[0].net.params == params.distance
+    assert loading.load_distance(tmp_path, file="distance-paper")[0].net.params == params.distance
     with pytest.raises(InvalidParameter, match="unknown distance recipe 'best'; available: own, paper"):
         PARAMS.with_distance("best")
 
 
 @pytest.mark.parametrize("kind", sorted(FITS))
-def test_each_model_is_stored_with_its_figures(kind, trained):
-    folder, figures = trained
+def test_each_model_is_stored_with_its_figures(kind, fitted):
+    folder, figures = fitted
     assert figures[kind].keys() == FIGURES[kind]
     assert all(np.isfinite(value) for value in figures[kind].values())
     assert checkpoint.read(store.model_path(folder, kind), kind)[1]["figures"] == figures[kind]
 
 
 @pytest.mark.parametrize("kind", LEARNED)
-def test_the_same_seed_learns_the_same_weights(kind, trained, recordings, tmp_path):
-    folder = with_density(tmp_path, trained[0])
+def test_the_same_seed_learns_the_same_weights(kind, fitted, recordings, tmp_path):
+    folder = with_density(tmp_path, fitted[0])
     torch.manual_seed(99)
     figures = FITS[kind](recordings, PARAMS, TrainingRun(folder, "tiny", CPU))
-    assert figures == trained[1][kind]
-    assert_same_weights(folder, trained[0], kind)
+    assert figures == fitted[1][kind]
+    assert_same_weights(folder, fitted[0], kind)
 
 
 @pytest.mark.parametrize("kind", LEARNED)
 def test_an_interrupted_training_is_resumed_to_the_same_weights(
-    kind, trained, recordings, tmp_path, monkeypatch
+    kind, fitted, recordings, tmp_path, monkeypatch
 ):
     """The interruption comes with the first progress report; what was saved is continued to the bit."""
-    folder = with_density(tmp_path, trained[0])
+    folder = with_density(tmp_path, fitted[0])
     ticks = iter(range(10_000))
     monkeypatch.setattr("chronoforest.models.train.time.monotonic", lambda: 10.0 * next(ticks))
 
@@ -105,29 +91,29 @@ def test_an_interrupted_training_is_resumed_to_the_same_weights(
         FITS[kind](recordings, PARAMS, TrainingRun(folder, "tiny", CPU, on_progress=interrupt))
     assert not store.model_path(folder, kind).exists()
     figures = FITS[kind](recordings, PARAMS, TrainingRun(folder, "tiny", CPU, is_resumed=True))
-    assert figures == trained[1][kind]
-    assert_same_weights(folder, trained[0], kind)
+    assert figures == fitted[1][kind]
+    assert_same_weights(folder, fitted[0], kind)
 
 
-def test_resuming_a_finished_training_trains_nothing_more(trained, recordings):
-    folder, figures = trained
+def test_resuming_a_finished_training_trains_nothing_more(fitted, recordings):
+    folder, figures = fitted
     assert (
         FITS["distance"](recordings, PARAMS, TrainingRun(folder, "tiny", CPU, is_resumed=True))
         == figures["distance"]
     )
 
 
-def test_resuming_on_other_recordings_is_refused(trained):
+def test_resuming_on_other_recordings_is_refused(fitted):
     others = Recordings(make_episodes(seed=5), make_episodes(seed=1))
     with pytest.raises(BadCheckpoint, match="data = "):
-        FITS["distance"](others, PARAMS, TrainingRun(trained[0], "tiny", CPU, is_resumed=True))
+        FITS["distance"](others, PARAMS, TrainingRun(fitted[0], "tiny", CPU, is_resumed=True))
 
 
-def test_starting_from_finished_weights_is_recorded_and_changes_the_outcome(trained, recordings, tmp_path):
-    FITS["tracker"](recordings, PARAMS, TrainingRun(tmp_path, "tiny", CPU, init=trained[0]))
+def test_starting_from_finished_weights_is_recorded_and_changes_the_outcome(fitted, recordings, tmp_path):
+    FITS["tracker"](recordings, PARAMS, TrainingRun(tmp_path, "tiny", CPU, init=fitted[0]))
     card = checkpoint.read(store.model_path(tmp_path, "tracker"), "tracker")[1]
     assert card["started_from"]["data"] == recordings.train.fingerprint
-    mine, first = (tensors_of(folder, "tracker")["body.0.weight"] for folder in (tmp_path, trained[0]))
+    mine, first = (tensors_of(folder, "tracker")["body.0.weight"] for folder in (tmp_path, fitted[0]))
     assert not torch.equal(mine, first)
 
 

@@ -3,7 +3,7 @@ import torch
 
 from chronoforest.errors import InvalidParameter
 from chronoforest.models import guidance, schedule
-from chronoforest.models.guidance import GuidanceParams
+from chronoforest.models.params import GuidanceParams
 
 PARAMS = GuidanceParams()
 

@@ -5,7 +5,8 @@ from tiny import DENOISER, SCALING, WINDOW, make_denoiser, make_distance
 
 from chronoforest.errors import InvalidParameter
 from chronoforest.models import schedule
-from chronoforest.models.sampler import SamplerParams, SegmentSampler, Student
+from chronoforest.models.params import SamplerParams
+from chronoforest.models.sampler import SegmentSampler, Student
 from chronoforest.types import Query, SharedNoise
 
 PARAMS = SamplerParams(num_steps=6)
@@ -13,6 +14,8 @@ PARAMS = SamplerParams(num_steps=6)
 
 class Homing:
     """A distance whose way downhill is the straight line, as a tiny untrained network's is not."""
+
+    far = 200.0
 
     def place_codes(self, places):
         return places
@@ -82,13 +85,6 @@ def test_sampling_does_not_touch_the_global_random_state():
     assert torch.equal(torch.get_rng_state(), before)
 
 
-def test_randomness_changes_what_is_sampled():
-    still, lively = (
-        sampled(make_sampler(SamplerParams(num_steps=6, randomness=r)), query()) for r in (0.0, 1.0)
-    )
-    assert not np.allclose(still, lively)
-
-
 @pytest.mark.parametrize("is_incoming", [False, True])
 def test_guidance_moves_tails_toward_their_targets(is_incoming):
     sampler = SegmentSampler(Ideal(), Homing(), SamplerParams())
@@ -138,8 +134,8 @@ def test_guidance_follows_the_distance_near_and_the_straight_line_far():
             return steps, -direction
 
     def tails(distance, reliable):
-        sampler = make_sampler(distance=distance).guided_by(reliable=reliable)
-        return sampled(sampler, query())[:, -1]
+        distance.far = reliable
+        return sampled(make_sampler(distance=distance), query())[:, -1]
 
     assert not np.allclose(tails(Homing(), 1e9), tails(Contrary(), 1e9))
     np.testing.assert_array_equal(tails(Homing(), 0.0), tails(Contrary(), 0.0))
@@ -158,10 +154,6 @@ def test_without_a_distance_free_samples_work_and_guided_ones_are_refused():
     assert np.isfinite(sampled(sampler, query(guidance=0.0))).all()
     with pytest.raises(InvalidParameter, match="needs a temporal distance"):
         sampled(sampler, query())
-
-
-def test_an_empty_query_gives_no_segments():
-    assert sampled(make_sampler(), query(count=0)).shape == (0, WINDOW.horizon + 1, 2)
 
 
 @pytest.mark.parametrize(
@@ -269,3 +261,28 @@ def test_rows_of_several_askers_get_the_segments_they_would_get_alone(randomness
     for seed, rows in ((1, slice(0, 2)), (2, slice(2, 11)), (3, slice(11, 12))):
         part = Query(*(getattr(asked, name)[rows] for name in asked.__dataclass_fields__))
         np.testing.assert_allclose(together[rows], sampled(sampler, part, seed), atol=1e-4)
+
+
+@pytest.mark.parametrize("is_incoming", [False, True])
+def test_rows_that_are_held_stand_at_their_target_and_leave_the_others_alone(is_incoming):
+    """The network is told that their last token is clean; the rows beside them are as without them."""
+    seen = []
+
+    class Watched(Ideal):
+        def forward(self, tokens, levels):
+            seen.append(levels.clone())
+            return super().forward(tokens, levels)
+
+    asked = query(is_incoming=is_incoming)
+    is_held = np.arange(len(asked)) % 2 == 1
+    mixed = Query(asked.boundary, asked.target, asked.is_incoming, np.where(is_held, np.inf, asked.guidance))
+    free, held = (
+        sampled(SegmentSampler(net, Homing(), PARAMS), one)
+        for net, one in ((Ideal(), asked), (Watched(), mixed))
+    )
+    np.testing.assert_allclose(
+        held[is_held, -10:], np.repeat(asked.target[is_held, None], 10, axis=1), atol=1e-5
+    )
+    np.testing.assert_array_equal(held[~is_held], free[~is_held])
+    far = 0 if is_incoming else -1
+    assert all((levels[:, far] == 0).tolist() == is_held.tolist() for levels in seen)

@@ -1,4 +1,6 @@
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -7,9 +9,9 @@ from peer_cases import make_peer
 
 from chronoforest.errors import BadDataset, UnknownPlanner
 from chronoforest.peers import registry
-from chronoforest.peers.choice import CHRONOFOREST, PLANNERS, PlannerChoice
+from chronoforest.peers.choice import PlannerChoice
 from chronoforest.peers.legs import LegSearch, expected_costs
-from chronoforest.peers.registry import PAPER_PEERS, PEERS, Peer, find_peer
+from chronoforest.peers.registry import Peer, find_peer
 from chronoforest.types import Problem
 
 
@@ -23,8 +25,6 @@ class StraightLine(LegSearch):
 class Toy:
     """A `Method` in a dozen lines."""
 
-    replan_every = 25
-
     def __init__(self, inputs):
         self.inputs = inputs
 
@@ -35,19 +35,12 @@ class Toy:
         return StraightLine(source, target)
 
 
-def test_a_toy_peer_plans_once_it_is_registered(monkeypatch):
-    monkeypatch.setitem(PEERS, "toy", Peer(Toy))
+def test_a_toy_peer_plans_once_a_module_holds_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "toy", SimpleNamespace(PEER=Peer(Toy)))
     peer = make_peer("toy")
     result = peer.plan(scattered_problem(2, 3))
     assert result.complete
     assert result.variant == "toy"
-    assert peer.execution.replan_every == 25
-
-
-def test_a_peer_that_does_not_ask_for_new_plans_is_walked_as_the_preset_says():
-    peer = make_peer("dataset-graph")
-    assert peer.execution == peer.preset.execution
-    assert make_peer("diffusion-replan").execution.replan_every > 0
 
 
 def test_a_module_of_ones_own_in_the_current_folder_is_a_peer_by_its_path(monkeypatch, tmp_path):
@@ -81,8 +74,8 @@ def test_the_papers_baselines_are_found_by_name_and_by_path():
 
 
 def test_a_baseline_that_is_not_installed_is_refused_in_a_sentence(monkeypatch):
-    monkeypatch.setitem(registry.PAPER_PEERS, "tree-single", "nowhere.peers.tree_single")
-    with pytest.raises(UnknownPlanner, match=r"'tree-single' \(there is no nowhere\.peers.* here, only"):
+    monkeypatch.setattr(registry, "value_in", lambda module, name: None)
+    with pytest.raises(UnknownPlanner, match="'tree-single'"):
         find_peer("tree-single")
 
 
@@ -108,14 +101,12 @@ def test_an_unknown_planner_is_told_what_there_is():
         find_peer("rrt")
 
 
-def test_the_names_that_are_checked_early_are_those_of_the_registry():
-    assert (CHRONOFOREST, *PEERS, *PAPER_PEERS) == PLANNERS
-
-
-def test_only_the_graph_reads_recordings(monkeypatch, tmp_path):
+def test_only_the_graph_reads_recordings_and_only_one_that_asks_is_planned_anew(monkeypatch, tmp_path):
     host = make_peer("tree-single")
     monkeypatch.setattr("chronoforest.presets.loading.load_planner", lambda preset, **options: host)
     assert registry.load(PlannerChoice("world")) is host
-    with pytest.raises(BadDataset, match=r"world\.npz: no such file.*chronoforest data generate world"):
+    with pytest.raises(BadDataset, match=r"world\.npz: no such file.*python -m benchmarks generate world"):
         registry.load(PlannerChoice("world", planner="dataset-graph", data=tmp_path))
     assert registry.load(PlannerChoice("world", planner="tree-single", data=tmp_path)).peer == "tree-single"
+    for name, every in (("tree-single", 0), ("diffusion-replan", 100)):
+        assert registry.load(PlannerChoice("world", planner=name)).execution.replan_every == every

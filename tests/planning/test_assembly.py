@@ -1,35 +1,32 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
-from fakes import BLOCK, CALIBRATION, SPEED, EuclideanDistance, SquareDensity, make_planner, scattered_problem
+from fakes import BLOCK, CALIBRATION, SPEED, EuclideanDistance, SquareDensity
 
 from chronoforest.errors import InvalidParameter
-from chronoforest.planning import assembly
 from chronoforest.planning.assembly import (
     Bridge,
-    Clock,
-    Walkways,
+    WayTimer,
+    along,
     best_effort,
-    bridge_path,
-    joined,
+    concatenated,
     make_plan,
+    step_times,
+    travel_times,
 )
-from chronoforest.planning.closed_loop import ClosedLoop
 from chronoforest.planning.shortening import (
     CROWDING,
     AssemblyParams,
     cut_corners,
-    resample,
     settle,
-    shorten,
+    shorten_all,
 )
+from chronoforest.roadmap.straight import resample
 from chronoforest.search.tree import Representatives, plant
-from chronoforest.types import Leg, Meeting, Pair, Problem, path_length
+from chronoforest.types import Leg, Pair, Plan, Problem, path_length
 
 PARAMS = AssemblyParams()
 DISTANCE = EuclideanDistance()
-CLOCK = Clock(DISTANCE, 1.0 / SPEED, 0.9, PARAMS)
+CLOCK = WayTimer(DISTANCE, 1.0 / SPEED, 0.9, PARAMS)
 
 
 class Corridor:
@@ -117,14 +114,14 @@ def test_cut_corners_are_points_of_the_path_in_its_order(seed):
 @each_walk
 def test_a_path_inside_the_support_stays_inside(seed):
     density = SquareDensity(BLOCK)
-    short = shorten(wander(seed), density, DISTANCE, PARAMS)
+    short = shorten_all([wander(seed)], density, DISTANCE, PARAMS)[0]
     assert density.margin(resample(short, 0.05)).min() > 0
 
 
 @each_walk
 def test_shortening_keeps_the_ends_bounds_the_hops_and_shortens_a_random_walk(seed):
     path = wander(seed)
-    short = shorten(path, SquareDensity(BLOCK), DISTANCE, PARAMS)
+    short = shorten_all([path], SquareDensity(BLOCK), DISTANCE, PARAMS)[0]
     np.testing.assert_allclose(short[[0, -1]], path[[0, -1]])
     assert np.linalg.norm(np.diff(short, axis=0), axis=1).max() <= PARAMS.spacing + 1e-9
     assert path_length(short) < path_length(path)
@@ -132,7 +129,7 @@ def test_shortening_keeps_the_ends_bounds_the_hops_and_shortens_a_random_walk(se
 
 def test_a_path_round_the_block_is_not_cut_through_it():
     path = resample(np.array([[3.0, 10.0], [3.0, 17.0], [17.0, 17.0], [17.0, 10.0]]), 0.5)
-    short = shorten(path, SquareDensity(BLOCK), DISTANCE, PARAMS)
+    short = shorten_all([path], SquareDensity(BLOCK), DISTANCE, PARAMS)[0]
     assert SquareDensity(BLOCK).margin(short).min() > 0.8
     around = path_length(np.array([[3.0, 10.0], [7.0, 13.0], [13.0, 13.0], [17.0, 10.0]]))
     assert around < path_length(short) < 0.8 * path_length(path)
@@ -141,7 +138,7 @@ def test_a_path_round_the_block_is_not_cut_through_it():
 def test_tight_right_angles_at_the_edge_of_the_support_do_not_leave_it():
     """A staircase round the block's corner with hardly any room: resampling must not round it off."""
     path = np.array([[6.9, 8.0], [6.9, 13.1], [12.0, 13.1]])
-    short = shorten(path, SquareDensity(BLOCK), DISTANCE, PARAMS)
+    short = shorten_all([path], SquareDensity(BLOCK), DISTANCE, PARAMS)[0]
     assert SquareDensity(BLOCK).margin(resample(short, 0.02)).min() > 0
 
 
@@ -149,7 +146,7 @@ def test_tight_right_angles_at_the_edge_of_the_support_do_not_leave_it():
 def test_in_a_corridor_a_path_along_the_wall_moves_to_where_there_is_room(width):
     xs = np.linspace(0.0, 20.0, 41)
     path = np.stack([xs, np.full_like(xs, 0.3)], axis=1)
-    settled = shorten(path, Corridor(width), DISTANCE, PARAMS)
+    settled = shorten_all([path], Corridor(width), DISTANCE, PARAMS)[0]
     room = Corridor(width).margin(settled)
     inner = (settled[:, 0] > 3.0) & (settled[:, 0] < 17.0)
     assert room[inner].min() >= min(PARAMS.keep_margin, width / 2) - 2 * PARAMS.tube_step
@@ -157,7 +154,7 @@ def test_in_a_corridor_a_path_along_the_wall_moves_to_where_there_is_room(width)
 
 def test_with_room_to_spare_the_path_becomes_the_straight_line():
     path = np.array([[0.0, 5.0], [5.0, 6.5], [10.0, 5.0]])
-    short = shorten(path, Corridor(10.0), DISTANCE, PARAMS)
+    short = shorten_all([path], Corridor(10.0), DISTANCE, PARAMS)[0]
     np.testing.assert_allclose(path_length(short), 10.0, rtol=1e-3)
 
 
@@ -191,58 +188,16 @@ def test_short_paths_are_left_alone():
 
 def test_joined_legs_share_their_ends_once_and_stops_point_at_them():
     parts = [np.array([[0.0, 0.0], [1.0, 0.0]]), np.array([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]])]
-    path, stops = joined(parts)
+    path, stops = concatenated(parts)
     assert path.tolist() == [[0, 0], [1, 0], [1, 1], [1, 2]]
     assert stops == (0, 1, 3)
     assert path_length(path) == sum(map(path_length, parts))
-
-
-def test_a_finished_plan_says_by_how_much_post_processing_shortened_it():
-    result = make_planner(BLOCK).plan(scattered_problem(2, 3, BLOCK))
-    np.testing.assert_allclose(result.saved, 1 - result.length / result.raw_length)
-    assert result.raw_length == sum(route.raw_length for route in result.routes)
 
 
 @pytest.mark.parametrize("broken", ["spacing", "keep_margin", "tube_step", "longest_cut"])
 def test_parameters_out_of_range_are_refused(broken):
     with pytest.raises(InvalidParameter, match=broken):
         AssemblyParams(**{broken: -1.0})
-
-
-def two_trees():
-    """A forest of two bare trees whose roots are a step apart, and the meeting of their roots."""
-    problem = Problem(starts=[[3.0, 3.0]], goals=[[3.0, 3.1]])
-    forest = plant(problem, 12, DISTANCE, is_reversible=True)
-    return forest, Meeting(Pair(0, 1), cost=1.0, gap=1.0, source_frame=0, target_frame=0)
-
-
-def test_a_bridge_runs_from_the_source_over_the_meeting_to_the_target():
-    search = planned_search()
-    assert search.bridges.meetings
-    for pair, meeting in search.bridges.meetings.items():
-        path = bridge_path(search.forest, meeting)
-        ends = search.problem.anchors[[pair.source, pair.target]]
-        np.testing.assert_allclose(path[[0, -1]], ends)
-        gap = np.linalg.norm(np.diff(path, axis=0), axis=1).max()
-        assert gap <= max(search.models.largest_hop, search.params.search.meeting_steps * SPEED) + 1e-9
-
-
-def planned_search():
-    planner, problem = make_planner(BLOCK), scattered_problem(2, 2, BLOCK)
-    search = ClosedLoop(planner.prepared("online"), problem, None, None, 0)
-    search.run(lambda rounds: len(rounds) >= 60, None)
-    return search
-
-
-def test_walkways_are_built_for_every_meeting_and_cost_their_length_at_one_pace():
-    search = planned_search()
-    paces = []
-    assert search.walkways.bridges.keys() == search.bridges.meetings.keys()
-    for pair, bridge in search.walkways.bridges.items():
-        np.testing.assert_allclose(bridge.path[[0, -1]], search.problem.anchors[[pair.source, pair.target]])
-        paces.append(search.bridges.meetings[pair].cost / bridge.length)
-    assert paces == pytest.approx([paces[0]] * len(paces))
-    assert paces[0] == pytest.approx(1.0 / SPEED)
 
 
 def test_the_way_back_over_a_bridge_is_the_same_way_reversed():
@@ -253,72 +208,16 @@ def test_the_way_back_over_a_bridge_is_the_same_way_reversed():
     assert bridge.reversed.raw_length == 30.0
 
 
-@pytest.mark.parametrize("is_reversible", [True, False])
-def test_a_meeting_is_built_once_and_another_only_if_the_trees_reach_it_sooner(is_reversible):
-    forest, meeting = two_trees()
-    walkways = Walkways(SquareDensity(), DISTANCE, PARAMS, is_reversible, CLOCK)
-    (first,) = walkways.realise(forest, [meeting])
-    assert first.cost == pytest.approx(0.1 / SPEED)
-    assert walkways.realise(forest, [meeting, replace(meeting, cost=0.9)]) == ()
-    assert (meeting.pair.reversed in walkways.bridges) == is_reversible
-
-
-def test_a_cut_against_the_direction_of_the_path_is_refused_where_ways_are_one_way():
-    """A one-way loop of three sides: the way back along the fourth is shorter, free and forbidden."""
-    corners = np.array([[2.0, 2.0], [14.0, 2.0], [14.0, 6.0], [2.0, 6.0]])
-    loop = resample(corners, 0.5)
-    free, bound = (
-        cut_corners([loop], Corridor(8.0, is_one_way), DISTANCE, PARAMS)[0] for is_one_way in (False, True)
-    )
-    assert path_length(free) == pytest.approx(4.0)
-    assert path_length(bound) > 20.0
-    assert path_length(bound) < path_length(loop)
-
-
-def straight_bridge(length):
-    return Bridge(resample(np.array([[3.0, 3.0], [3.0 + length, 3.0]]), 0.25), length)
-
-
-def built_as(lengths):
-    """Bridges of the given lengths, one after another."""
-    return lambda _, meetings, *__: [straight_bridge(next(lengths)) for _ in meetings]
-
-
-def test_another_meeting_is_built_only_if_the_trees_reach_it_clearly_sooner(monkeypatch):
-    """Every bridge built here is shorter than the one before, so that only the threshold can refuse it."""
-    lengths = iter([9.0, 8.0, 7.0])
-    monkeypatch.setattr(assembly, "build_bridges", built_as(lengths))
-    monkeypatch.setattr(assembly, "WORTH_BUILDING", 0.95)
-    forest, meeting = two_trees()
-    walkways = Walkways(SquareDensity(), DISTANCE, PARAMS, is_reversible=True, clock=CLOCK)
-    built = [walkways.realise(forest, [replace(meeting, cost=cost)]) for cost in (100.0, 96.0, 94.0, 90.0)]
-    assert [len(found) == 1 for found in built] == [True, False, True, False]
-    assert walkways.bridges[meeting.pair].length == pytest.approx(8.0)
-
-
-def test_a_bridge_that_turns_out_longer_is_forgotten(monkeypatch):
-    lengths = iter([5.0, 5.0, 4.0])
-    monkeypatch.setattr(assembly, "build_bridges", built_as(lengths))
-    forest, meeting = two_trees()
-    walkways = Walkways(SquareDensity(), DISTANCE, PARAMS, is_reversible=True, clock=CLOCK)
-    built = [walkways.realise(forest, [replace(meeting, cost=cost)]) for cost in (100.0, 50.0, 25.0)]
-    assert [len(found) == 1 for found in built] == [True, False, True]
-    assert built[2][0].cost == pytest.approx(4.0 / SPEED)
-
-
 def test_a_way_takes_its_length_at_the_pace_unless_it_surely_takes_longer():
     path = resample(np.array([[3.0, 3.0], [11.0, 3.0]]), 0.25)
     for pace, surely, steps in ((10.0, 0.9, 80.0), (12.0, 0.9, 96.0), (8.0, 0.9, 72.0)):
-        assert Clock(DISTANCE, pace, surely, PARAMS)([path]) == [pytest.approx(steps)]
+        assert WayTimer(DISTANCE, pace, surely, PARAMS)([path]) == [pytest.approx(steps)]
 
 
-def test_adjoining_bridges_are_joined_into_one():
-    walkways = Walkways(SquareDensity(), DISTANCE, PARAMS, is_reversible=False, clock=CLOCK)
-    walkways.bridges = {
-        Pair(0, 1): Bridge(np.array([[0.0, 0.0], [1.0, 0.0]]), 3.0),
-        Pair(1, 2): Bridge(np.array([[1.0, 0.0], [1.0, 2.0]]), 4.0),
-    }
-    both = walkways.along([Pair(0, 1), Pair(1, 2)])
+def test_adjoining_bridges_are_one():
+    first = Bridge(np.array([[0.0, 0.0], [1.0, 0.0]]), 3.0)
+    second = Bridge(np.array([[1.0, 0.0], [1.0, 2.0]]), 4.0)
+    both = along([first, second])
     assert both.path.tolist() == [[0.0, 0.0], [1.0, 0.0], [1.0, 2.0]]
     assert both.raw_length == 7.0
 
@@ -332,7 +231,7 @@ def line_plan(num_met):
 
     def describe(pair):
         names = LINE.names[pair.source], LINE.names[pair.target]
-        return Leg(*names, pair.source < num_met, 1.0, 0.0, 0.0, names)
+        return Leg(*names, pair.source < num_met, 1.0, 0.0, 0.0, names, "verified")
 
     def way(pair):
         ways.append(pair)
@@ -371,3 +270,60 @@ def test_the_best_effort_leads_to_the_node_from_which_the_target_looks_nearest()
     effort = best_effort(forest, Pair(0, 1), CALIBRATION, 0.25)
     np.testing.assert_allclose(effort.path[[0, -1]], [[3.0, 3.0], [5.0, 3.0]])
     assert effort.raw_length == pytest.approx(2.0)
+
+
+def route(costs, is_met=True):
+    """Two legs of three and of six units along a line, with a point at every unit."""
+    path = np.stack([np.arange(10.0), np.zeros(10)], axis=1)
+    names = ["S1", "W1", "G1"]
+    legs = [
+        Leg(names[k], names[k + 1], is_met, cost, 0.0, 0.0, (names[k], names[k + 1]), "verified")
+        for k, cost in enumerate(costs)
+    ]
+    return Plan(names, path, tuple(legs), 9.0, (0, 3, 9))
+
+
+def test_a_leg_in_doubt_is_dear_but_not_slow():
+    params = AssemblyParams(timing_hop=1.0)
+    cheap, dear = (step_times(route(costs), EuclideanDistance(), params) for costs in ((3, 6), (150, 6)))
+    np.testing.assert_allclose(cheap, dear)
+    assert dear[-1] == pytest.approx(9.0 / SPEED)
+
+
+def test_a_leg_takes_its_time_evenly():
+    class Slower(EuclideanDistance):
+        """Beyond x = 3 everything takes twice as long."""
+
+        def between(self, source, target):
+            return super().between(source, target) * np.where(target[..., 0] > 3.0, 2.0, 1.0)
+
+    times = step_times(route((1, 1)), Slower(), AssemblyParams(timing_hop=1.0))
+    np.testing.assert_allclose(np.diff(times)[:3], 1.0 / SPEED)
+    np.testing.assert_allclose(np.diff(times)[3:], 2.0 / SPEED)
+
+
+def test_travel_time_is_counted_over_hops_and_so_cuts_the_corners_between_them():
+    corner = np.array([[0.0, 0.0], [4.0, 0.0], [4.0, 4.0]])
+    assert travel_times([corner], EuclideanDistance(), AssemblyParams(timing_hop=4.0))[0] == pytest.approx(
+        8.0 / SPEED
+    )
+    assert travel_times([corner], EuclideanDistance(), AssemblyParams(timing_hop=8.0))[0] == pytest.approx(
+        32**0.5 / SPEED
+    )
+
+
+def test_travel_time_of_a_straight_path_is_its_length_over_the_speed():
+    path = resample(np.array([[1.0, 1.0], [13.0, 6.0]]), 0.25)
+    assert travel_times([path], EuclideanDistance(), AssemblyParams())[0] == pytest.approx(13.0 / SPEED)
+
+
+def test_the_times_of_many_paths_are_those_of_each_alone():
+    """Paths that lie far apart: a hop from one to the next would be seen in a sum."""
+    paths = [np.array([[x, 0.0], [x, 3.0 + x]]) for x in (0.0, 40.0, 7.0)]
+    alone = [travel_times([path], EuclideanDistance(), AssemblyParams())[0] for path in paths]
+    assert travel_times(paths, EuclideanDistance(), AssemblyParams()) == pytest.approx(alone)
+    assert alone == pytest.approx([3.0 / SPEED, 43.0 / SPEED, 10.0 / SPEED])
+
+
+def test_no_paths_take_no_times():
+    assert travel_times([], EuclideanDistance(), AssemblyParams()) == []

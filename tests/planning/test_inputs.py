@@ -16,13 +16,13 @@ PROBLEM = scattered_problem(1, 2)
 
 
 @pytest.mark.parametrize("number", [2, 2.0, np.float32(2)])
-def test_a_number_as_a_stop_means_seconds(number):
-    assert checked_stop(number) == MaxSeconds(2.0)
+def test_seconds_are_a_criterion(number):
+    assert checked_stop(None, number) == MaxSeconds(2.0)
 
 
 def test_a_plan_ends_when_its_seconds_are_over():
     rounds = []
-    result = make_planner(BLOCK).plan(PROBLEM, stop=0.0, on_round=lambda stats, _: rounds.append(stats))
+    result = make_planner(BLOCK).plan(PROBLEM, seconds=0.0, on_round=lambda stats, _: rounds.append(stats))
     assert [stats.round_index for stats in rounds] == [0]
     assert result.complete
 
@@ -33,17 +33,21 @@ def test_a_criterion_and_none_stay_what_they_are():
 
 
 @pytest.mark.parametrize(
-    ("stop", "sentence"),
+    ("options", "sentence"),
     [
-        ("2 s", r"stop must be seconds such as 2\.0, or a criterion such as MaxRounds\(10\), got '2 s'"),
-        (True, "or a criterion such as .* got True"),
-        (-1, "seconds must be 0 or more and finite, got -1"),
-        (float("nan"), "seconds must be 0 or more and finite, got nan"),
+        ({"stop": 2.0}, "got 2.0; seconds=2.0 is a time"),
+        ({"stop": "2 s"}, "got '2 s'"),
+        ({"stop": MaxRounds(2), "seconds": 2.0}, "give one"),
+        ({"seconds": True}, "got True"),
+        ({"seconds": -1}, "got -1"),
+        ({"seconds": float("nan")}, "got nan"),
+        ({"depart": "2026-11-16 08:00"}, "depart needs recordings with a clock"),
+        ({"depart": "tomorrow"}, "got 'tomorrow'"),
     ],
 )
-def test_a_stop_that_is_none_says_what_would_work(stop, sentence):
+def test_an_end_or_a_departure_that_is_none_says_what_would_work(options, sentence):
     with pytest.raises(InvalidParameter, match=sentence):
-        make_planner().plan(PROBLEM, stop=stop)
+        make_planner().plan(PROBLEM, **options)
 
 
 @pytest.mark.parametrize(
@@ -63,10 +67,12 @@ def test_other_options_are_checked_before_any_work(options, sentence):
 
 
 def test_what_is_no_problem_is_answered_with_one():
-    with pytest.raises(
-        InvalidProblem, match=r"such as Problem\(starts=\[\[0, 0\]\].* got \[\[0, 0\], \[9, 9\]\]"
-    ):
-        make_planner().plan([[0, 0], [9, 9]])
+    with pytest.raises(InvalidProblem, match="7"):
+        make_planner().plan(7)
+    with pytest.raises(InvalidProblem, match="leave out goals"):
+        make_planner().plan(PROBLEM, goals=[1, 1])
+    with pytest.raises(InvalidProblem, match=r"starts=\.\.\. is missing"):
+        make_planner().plan(goals=[1, 1])
 
 
 @pytest.mark.parametrize(

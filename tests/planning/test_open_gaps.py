@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from fakes import SIDE
 from gap_worlds import ACROSS, MIDDLE, NEAR, VISITS_BEYOND, tolled_planner, walled_planner
-from searches import evidence, over_roadmap
+from searches import begun, evidence
 
-from chronoforest.planning import gaps
+from chronoforest.exports.saved import load_result
 from chronoforest.planning.planner import MaxRounds, MaxSeconds
-from chronoforest.planning.result import load_result
-from chronoforest.roadmap.breaks import SupportParts
+from chronoforest.planning.sources.roadmap import ProposalParams, RoadmapSource
+from chronoforest.roadmap.components import SupportParts
 from chronoforest.types import Problem
 
-VARIANTS = ["verified", "roadmap-only", "roadmap-fixed"]
+VARIANTS = ["verified", "roadmap-only"]
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -23,7 +23,7 @@ def test_stops_that_no_way_reaches_are_left_out_and_the_others_planned(variant):
     (route,) = result.routes
     assert sorted(route.order[1:-1]) == ["W1", "W3"]
     assert (result.left_out, result.unmet, result.complete) == (("W2", "W4"), (), False)
-    assert set(evidence(result)) == {"proposed" if variant == "roadmap-only" else "verified"}
+    assert set(evidence(result)) == {"inferred" if variant == "roadmap-only" else "verified"}
     assert len(route.stops) == 4
     np.testing.assert_allclose(route.path[[0, -1]], [VISITS_BEYOND.starts[0], VISITS_BEYOND.goals[0]])
 
@@ -75,10 +75,10 @@ def test_trees_that_cross_a_gap_join_the_plan(variant):
 
 
 def test_one_crossing_serves_all_stops_beyond_the_gap():
-    search = over_roadmap(tolled_planner(), VISITS_BEYOND)
-    search.run(MaxRounds(60))
+    search = begun(tolled_planner(), VISITS_BEYOND, "verified")
+    search.run()
     assert search.result("toll", "verified").complete
-    assert len(search.gaps.searched) == 1
+    assert len(search.ledger.searched) == 1
 
 
 def tree_rounds(result):
@@ -135,7 +135,7 @@ def test_trees_in_vain_are_told_and_not_tried_twice():
     assert result.left_out == ("W2", "W4")
     assert result.gaps[0].is_searched
     assert "trees were grown there in vain; record a way" in result.shortfalls[0]
-    assert 0 < len(tree_rounds(result)) <= gaps.MOST_ROUNDS
+    assert 0 < len(tree_rounds(result)) <= RoadmapSource.params.most_rounds
 
 
 @pytest.mark.usefixtures("all_is_recorded")
@@ -148,7 +148,7 @@ def test_trees_that_time_cut_short_were_not_in_vain():
 
 @pytest.mark.usefixtures("all_is_recorded")
 def test_only_so_many_gaps_are_searched(monkeypatch):
-    monkeypatch.setattr(gaps, "MOST_SEARCHED", 0)
+    monkeypatch.setattr(RoadmapSource, "params", ProposalParams(most_searched=0))
     planner = walled_planner()
     assert not planner.plan(VISITS_BEYOND).gaps[0].is_searched
 

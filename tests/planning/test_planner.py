@@ -1,6 +1,7 @@
 """What every plan promises, on fakes: an open square and one with a block in it."""
 
 import os
+import re
 import subprocess
 import sys
 from functools import cache
@@ -21,7 +22,7 @@ from fakes import (
 )
 from searches import ROUND_THE_BLOCK
 
-from chronoforest.errors import InvalidParameter, InvalidProblem
+from chronoforest.errors import InvalidParameter, InvalidProblem, UnknownVariant
 from chronoforest.names import DEFAULT_VARIANT
 from chronoforest.planning.planner import MaxExpansions, MaxRounds, MaxSeconds, Planner
 from chronoforest.planning.variants import PlannerParams
@@ -98,7 +99,8 @@ def test_a_leg_is_no_cheaper_than_the_straight_line(variant, world, size):
     distance = EuclideanDistance()
     for leg in (leg for route in result.routes for leg in route.legs):
         assert leg.cost >= distance.between(places[leg.source], places[leg.target]) - 1e-6
-        assert np.isfinite([leg.gap, leg.width]).all()
+        assert np.isfinite([leg.gap, leg.width or 0.0]).all()
+        assert (leg.width is None) == (variant == "verified")
         assert (leg.chain[0], leg.chain[-1]) == (leg.source, leg.target)
 
 
@@ -166,7 +168,7 @@ def test_a_spent_budget_gives_a_partial_plan_that_names_what_is_missing(stop):
 def test_the_smallest_budget_still_gives_a_complete_plan_that_is_proposed(stop):
     result = make_planner(BLOCK).plan(ROUND_THE_BLOCK, stop=stop)
     assert (result.num_rounds, result.num_expanded, result.complete) == (1, 0, True)
-    assert {leg.evidence for leg in result.routes[0].legs} == {"proposed"}
+    assert {leg.evidence for leg in result.routes[0].legs} == {"inferred"}
 
 
 def test_an_unreachable_goal_ends_at_the_preset_number_of_rounds():
@@ -209,9 +211,9 @@ def test_the_observer_sees_every_round_as_the_result_lists_it(variant):
 
 
 def test_an_order_with_unknown_names_or_missing_waypoints_is_refused():
-    with pytest.raises(InvalidProblem, match=r"no anchor is called 'W9'; available: S1, W1, G1"):
+    with pytest.raises(InvalidProblem, match=r"'W9'.*S1, W1, G1"):
         make_planner().plan(ROUND_THE_BLOCK, order=[["S1", "W9", "G1"]])
-    with pytest.raises(InvalidProblem, match="exactly once"):
+    with pytest.raises(InvalidProblem, match="got S1 → G1"):
         make_planner().plan(ROUND_THE_BLOCK, order=[["S1", "G1"]])
 
 
@@ -223,7 +225,7 @@ def test_an_anchor_outside_the_support_is_named_with_the_nearest_supported_place
         planner.plan(Problem(**(places | {where: [[10.0, 12.2]]})))
     assert str(error.value) == (
         f"{name} at (10, 12.2) lies outside the data's support; the nearest supported place is (10, 13.5), "
-        "1.3 units away"
+        "1.3 units away; snap moves it there"
     )
     assert not planner.models.sampler.queries
 
@@ -240,13 +242,6 @@ def test_an_anchor_may_lie_a_little_outside_the_support():
 def test_planner_parameters_out_of_range_are_refused(broken):
     with pytest.raises(InvalidParameter, match=str(next(iter(broken.values())))):
         PlannerParams(**broken)
-
-
-@pytest.mark.parametrize("apart", [1e-9, 1e-6, 9e-5])
-def test_anchors_nearer_than_a_thousandth_of_a_step_are_refused_by_name(apart):
-    problem = Problem([[2.0, 2.0]], [[18.0, 2.0]], [[10.0, 2.0], [10.0 + apart, 2.0]])
-    with pytest.raises(InvalidProblem, match=r"W1 and W2 are .* units apart; .* 0\.0001 units"):
-        make_planner().plan(problem)
 
 
 @either_way
@@ -312,3 +307,9 @@ def test_a_snapshot_is_taken_after_every_round_and_of_trees_before_the_first_one
         assert set(snapshot.paths) == set(snapshot.stats.accepted)
         for leg, path in snapshot.paths.items():
             np.testing.assert_allclose(path[[0, -1]], problem.anchors[[leg.source, leg.target]])
+
+
+@pytest.mark.parametrize("variant", [[], None, 3, "onlin"])
+def test_what_is_no_variant_is_refused_by_its_value(variant):
+    with pytest.raises(UnknownVariant, match=re.escape(repr(variant))):
+        make_planner().plan(scattered_problem(1, 0), variant=variant)

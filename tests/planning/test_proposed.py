@@ -5,9 +5,9 @@ from itertools import permutations
 import numpy as np
 import pytest
 from fakes import BLOCK, make_planner, scattered_problem
-from searches import over_roadmap
+from searches import begun
 
-from chronoforest.planning.proposed import padded
+from chronoforest.planning.sources.roadmap import padded
 from chronoforest.types import JointRoute
 
 
@@ -19,9 +19,9 @@ def test_segments_of_different_lengths_stay_at_their_end_in_a_picture():
 
 
 def test_the_margin_is_what_the_second_best_order_costs_more():
-    proposer = over_roadmap(make_planner(BLOCK), scattered_problem(1, 3, BLOCK)).proposer
+    search = begun(make_planner(BLOCK), scattered_problem(1, 3, BLOCK), "verified")
     costs = sorted(
-        JointRoute(((0, *middle, 4),)).cost(proposer.cost)
-        for middle in permutations(proposer.problem.waypoint_indices)
+        JointRoute(((0, *middle, 4),)).cost(search.ledger.cost)
+        for middle in permutations(search.problem.waypoint_indices)
     )
-    assert proposer.proposed.certificate(proposer.cost).margin == pytest.approx(costs[1] - costs[0])
+    assert search.result("", "").certificate.margin == pytest.approx(costs[1] - costs[0])

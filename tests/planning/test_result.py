@@ -7,9 +7,8 @@ import pytest
 from fakes import BLOCK, make_planner, scattered_problem
 
 from chronoforest.errors import BadResult, CannotWrite, InvalidParameter
+from chronoforest.exports.saved import load_result
 from chronoforest.planning.planner import MaxRounds
-from chronoforest.planning.result import load_result
-from chronoforest.report import drawing
 
 
 @cache
@@ -49,7 +48,7 @@ def test_a_saved_plan_loads_back(is_complete, path):
     assert [tree.anchor for tree in again.trees] == [tree.anchor for tree in result.trees]
 
 
-@pytest.mark.parametrize(("stop", "evidence"), [(None, "verified"), (MaxRounds(1), "proposed")])
+@pytest.mark.parametrize(("stop", "evidence"), [(None, "verified"), (MaxRounds(1), "inferred")])
 def test_a_plan_over_the_roadmap_loads_back_with_what_speaks_for_its_legs(stop, evidence, path):
     result = make_planner(BLOCK).plan(scattered_problem(2, 3, BLOCK), seed=3, stop=stop)
     result.save(path)
@@ -191,8 +190,8 @@ def test_a_loaded_plan_can_be_drawn_too(path, tmp_path):
 def test_the_summary_tells_what_is_missing_and_every_order(is_complete):
     result = made(is_complete)
     summary = result.summary()
-    assert summary.startswith("complete;" if is_complete else "incomplete, unmet: ")
-    assert all(" → ".join(route.order) in summary for route in result.routes)
+    assert summary.startswith("complete; " if is_complete else "incomplete, unmet: ")
+    assert str(result.timetable) in summary
     assert all(f"{source}→{target}" in summary for source, target in result.unmet)
     assert len(result.shortfalls) == len(result.unmet)
     assert all(sentence in summary for sentence in result.shortfalls)
@@ -262,13 +261,51 @@ def test_a_plan_whose_parts_do_not_fit_together_is_refused(odd, path):
         load_result(path)
 
 
-def test_a_plan_without_any_place_loads_with_empty_tables_of_points(path):
+def test_a_plan_without_any_meeting_loads_with_an_empty_table_of_points(path):
     values = json.loads(made(False).to_json())
-    values = change(change(values, ("meetings",), []), ("routes", 0, "path"), [])
-    values = change(change(values, ("routes", 0, "stops"), [0]), ("routes", 0, "times"), [])
+    path.write_text(json.dumps(change(values, ("meetings",), [])))
+    assert load_result(path).meetings.shape == (0, 2)
+
+
+def moved(values, row, by=4.0):
+    """The points of the first path with one of them moved sideways."""
+    points = values["routes"][0]["path"]
+    return [[x, y + by * (k == row)] for k, (x, y) in enumerate(points)]
+
+
+UNLIKE = {
+    "a path that jumps": (("routes", 0, "path"), lambda v: moved(v, 5)),
+    "a path that misses its start": (("routes", 0, "path"), lambda v: moved(v, 0)),
+    "a path that ends early": (("routes", 0, "path"), lambda v: v["routes"][0]["path"][:3]),
+    "a stop elsewhere on the path": (("routes", 0, "stops", 0), lambda v: 1),
+    "a stop too few": (("routes", 0, "stops"), lambda v: v["routes"][0]["stops"][:-1]),
+    "an order that visits one twice": (("routes", 0, "order"), lambda v: v["routes"][0]["order"][:2] * 2),
+    "a leg that is unmet and not listed": (("routes", 0, "legs", 0, "is_met"), lambda v: False),
+    "an unmet leg that is met": (("unmet",), lambda v: [[v["routes"][0]["legs"][0][e] for e in ENDS]]),
+    "a waypoint that is visited and left out": (("left_out",), lambda v: ["W1"]),
+    "no word on completeness": (("complete",), lambda v: False),
+    "another length": (("length",), lambda v: 1.1 * v["length"]),
+    "another length before": (("raw_length",), lambda v: 0.9 * v["raw_length"]),
+    "times that end early": (("routes", 0, "times"), lambda v: v["routes"][0]["times"][:-1]),
+}
+ENDS = ("source", "target")
+
+
+@pytest.mark.parametrize("unlike", UNLIKE)
+def test_a_plan_that_contradicts_itself_is_refused(unlike, path):
+    where, new = UNLIKE[unlike]
+    values = json.loads(made(True).to_json())
+    path.write_text(json.dumps(change(values, where, new(values))))
+    with pytest.raises(BadResult):
+        load_result(path)
+
+
+def test_a_leg_without_evidence_is_not_taken_for_verified(path):
+    values = json.loads(made(True).to_json())
+    del values["routes"][0]["legs"][0]["evidence"]
     path.write_text(json.dumps(values))
-    again = load_result(path)
-    assert (again.meetings.shape, again.routes[0].path.shape) == ((0, 2), (0, 2))
+    with pytest.raises(BadResult, match="evidence"):
+        load_result(path)
 
 
 def test_paths_are_written_to_the_hundred_thousandth_of_a_unit_and_trees_to_the_hundredth():
@@ -279,40 +316,14 @@ def test_paths_are_written_to_the_hundred_thousandth_of_a_unit_and_trees_to_the_
         assert written["segments"] == np.round(tree.segments, 2).tolist()
 
 
-@pytest.mark.parametrize(("raw", "share"), [(0.0, 0.0), (0.5, -7.0), (8.0, 0.5)])
-def test_what_was_saved_is_a_share_of_the_raw_length_and_nothing_where_there_is_none(raw, share):
-    route = replace(made(True).routes[0], path=np.array([[0.0, 0.0], [4.0, 0.0]]), raw_length=raw)
-    assert replace(made(True), routes=(route,)).saved == pytest.approx(share)
-
-
-def test_a_picture_shows_trees_paths_meetings_anchors_and_a_title(monkeypatch, tmp_path):
-    drawn, titles = {}, []
-    for name in ("draw_trees", "draw_paths", "draw_meetings", "draw_anchors"):
-        monkeypatch.setattr(drawing, name, lambda axes, what, name=name: drawn.update({name: what}))
-    monkeypatch.setattr("matplotlib.axes.Axes.set_title", lambda axes, text, **style: titles.append(text))
-    for is_complete in (True, False):
-        result = made(is_complete)
-        result.plot(tmp_path / "plan.png")
-        assert drawn["draw_trees"] is result.trees
-        assert drawn["draw_meetings"] is result.meetings
-        assert drawn["draw_anchors"].anchors.tolist() == result.problem.anchors.tolist()
-        assert [len(path) for path in drawn["draw_paths"]] == [len(route.path) for route in result.routes]
-    whole, part = titles
-    assert not whole.startswith("incomplete")
-    assert part.startswith("incomplete: S1 → ")
-    assert f"{made(True).length:.1f} units, {made(True).num_expanded} expansions" in whole
-
-
-def test_the_summary_tells_counts_lengths_and_what_is_only_proposed():
+def test_the_summary_has_a_line_for_every_stop_and_total():
     result = made(True)
-    first, *orders, last = result.summary().splitlines()
-    assert first.startswith(f"complete; {result.num_rounds} rounds, {result.num_expanded} expansions, ")
-    assert orders == [f"  {' → '.join(route.order)}  {route.length:.1f} units" for route in result.routes]
-    assert last == f"  {result.length:.1f} units in all, {100 * result.saved:.1f} % cut by post-processing"
-    longer = replace(result, routes=tuple(replace(route, raw_length=1.0) for route in result.routes))
-    assert longer.summary().endswith(f"{50 * result.length - 100:.1f} % longer than found, to keep room")
-    proposed = make_planner(BLOCK).plan(scattered_problem(2, 3, BLOCK), variant="roadmap-only")
-    assert proposed.summary().startswith("complete, 5 legs proposed and not verified; 1 rounds")
+    lines = result.summary().splitlines()
+    assert len(lines) == 2 + len(result.timetable) + len(result.routes) + 1
+    assert lines[0] == result.headline
+    assert lines[-1].split() == ["all", "total", f"{result.length:.1f}", lines[-1].split()[-1]]
+    assert f"{result.num_rounds} rounds" in result.effort
+    assert str(result) == result.summary()
 
 
 def test_another_format_is_refused_although_all_its_parts_are_there(path):

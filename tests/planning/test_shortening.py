@@ -13,13 +13,12 @@ from chronoforest.planning.shortening import (
     CROWDING,
     SLACK,
     AssemblyParams,
-    as_found,
     cut_corners,
-    resample,
     settle,
-    shorten,
     shorten_all,
 )
+from chronoforest.roadmap.straight import finely, resample
+from chronoforest.types import path_length
 
 PARAMS = AssemblyParams()
 DISTANCE = EuclideanDistance()
@@ -147,39 +146,13 @@ def test_a_cut_further_on_is_not_excused_by_an_anchor_outside_the_support():
     np.testing.assert_array_equal(cut, path[[0, 2, 3]])
 
 
-class OneLane(SquareDensity):
-    """Recordings moved east only."""
-
-    def follows(self, points, moves):
-        moves = np.broadcast_to(moves, np.shape(points))
-        return moves[..., 0] > 0
-
-
-def test_a_cut_against_the_lane_is_refused_and_the_path_itself_is_not():
-    """The path runs west: nobody was seen to, but it is what was found."""
-    east = np.array([[5.0, 5.0], [6.0, 5.1], [7.0, 5.0]])
-    assert len(cut_corners([east], OneLane(is_one_way=True), DISTANCE, PARAMS)[0]) == 2
-    np.testing.assert_array_equal(
-        cut_corners([east[::-1]], OneLane(is_one_way=True), DISTANCE, PARAMS)[0], east[::-1]
-    )
-
-
-def test_a_cut_is_refused_when_a_part_of_it_runs_against_the_lane():
-    """North of y = 6 recordings moved west: the chord begins below that line and ends above it."""
-
-    class TwoLanes(OneLane):
-        def follows(self, points, moves):
-            return super().follows(points, moves) == (points[..., 1] < 6.0)
-
-    path = np.array([[5.0, 5.0], [6.0, 5.6], [7.0, 6.5]])
-    assert len(cut_corners([path], TwoLanes(is_one_way=True), DISTANCE, PARAMS)[0]) == 3
-
-
-@pytest.mark.parametrize(("rise", "num_points"), [(0.9, 2), (1.2, 3)])
-def test_where_ways_are_one_way_a_cut_turns_by_no_more_than_45_degrees(rise, num_points):
-    path = np.array([[5.0, 5.0], [6.0, 5.0 + rise], [7.0, 5.0]])
-    assert len(cut_corners([path], OneLane(is_one_way=True), DISTANCE, PARAMS)[0]) == num_points
-    assert len(cut_corners([path], SquareDensity(), DISTANCE, PARAMS)[0]) == 2
+def test_where_directions_count_a_way_is_pulled_tight_within_its_room_and_no_corner_is_cut():
+    path = np.array([[5.0, 5.0], [10.0, 5.0], [10.0, 10.0]])
+    (tight,) = shorten_all([path], SquareDensity(is_one_way=True), DISTANCE, PARAMS)
+    (cut,) = shorten_all([path], SquareDensity(), DISTANCE, PARAMS)
+    np.testing.assert_array_equal(tight[[0, -1]], path[[0, -1]])
+    assert np.linalg.norm(tight[:, None] - finely(path, 0.05), axis=-1).min(axis=1).max() <= PARAMS.edge
+    assert path_length(cut) < 9.0 < path_length(tight) < path_length(path)
 
 
 def settled_by_trying_all(path, density, params):
@@ -230,9 +203,9 @@ def test_sizes_must_be_positive(name):
     AssemblyParams(**{name: 0.5})
 
 
-def test_what_is_kept_as_found_has_the_same_corners():
+def test_a_filled_path_has_the_same_corners():
     path = np.array([[1.0, 1.0], [1.0, 3.1], [1.0, 3.1], [4.0, 3.1]])
-    (kept,) = as_found([path], SquareDensity(), DISTANCE, PARAMS)
+    kept = finely(path, PARAMS.spacing)
     hops = np.linalg.norm(np.diff(kept, axis=0), axis=1)
     np.testing.assert_allclose(kept[[0, 9, -1]], path[[0, 1, 3]])
     assert 0 < hops.min() <= hops.max() <= PARAMS.spacing + 1e-9
@@ -245,5 +218,5 @@ def test_many_ways_are_shortened_as_each_alone_would_be():
     bent = [rng.uniform(1.0, 5.0, (count, 2)) for count in (3, 9, 5, 7, 4) * 4]
     ways = [*bent, np.array([[1.0, 1.0], [1.2, 1.0]]), np.array([[2.0, 2.0], [2.0, 2.0]])]
     for way, found in zip(ways, shorten_all(ways, density, DISTANCE, PARAMS), strict=True):
-        np.testing.assert_array_equal(found, shorten(way, density, DISTANCE, PARAMS))
+        np.testing.assert_array_equal(found, shorten_all([way], density, DISTANCE, PARAMS)[0])
     assert shorten_all([], density, DISTANCE, PARAMS) == []

@@ -11,13 +11,16 @@ from fakes import (
     make_planner,
     scattered_problem,
 )
-from searches import ACROSS, evidence, forget_probes, over_roadmap
+from searches import ACROSS, begun, evidence, forget_probes
 
-from chronoforest.planning.planner import MaxRounds, Planner
+from benchmarks.ablations import named
+from chronoforest.planning.ledger import Found
+from chronoforest.planning.planner import Planner
+from chronoforest.planning.sources.roadmap import ProposalParams
 from chronoforest.planning.variants import VARIANTS, PlannerParams
-from chronoforest.planning.verifying import MOST_REFUTED
 from chronoforest.types import Problem
 
+MOST_REFUTED = ProposalParams().most_refuted
 SAMPLES = VARIANTS["verified"].piece_samples
 
 
@@ -45,19 +48,18 @@ def test_verification_follows_in_one_batch_for_all_legs():
 
 def test_one_sample_is_asked_for_every_piece_once():
     planner, problem = make_planner(), scattered_problem(1, 2)
-    assert planner.prepared("verified-single").checker.piece_length > 0
+    assert planner.prepared(named("verified-single")).checker.piece_length > 0
     planner.models.sampler.queries.clear()
-    result = planner.plan(problem, variant="verified-single")
+    result = planner.plan(problem, variant=named("verified-single"))
     assert len(planner.models.sampler.queries[0]) == result.rounds[1].num_expanded
 
 
 def test_a_round_asks_as_often_as_its_least_tried_leg_needs():
-    planner = make_planner()
-    search = over_roadmap(planner, scattered_problem(1, 1))
-    first, second = search.proposer.route.legs
-    search.verifier.num_tries[first] = 1
-    num_pieces = sum(len(search.proposer.found[leg].pieces) for leg in (first, second))
-    questions = search.questions(MaxRounds(9))
+    search = begun(make_planner(), scattered_problem(1, 1), "verified")
+    legs = search.route.legs
+    search.ledger = search.ledger.updated(Found(tried=legs[:1]))
+    questions = search.step()
+    num_pieces = sum(len(search.ledger.ways[leg].pieces) for leg in legs)
     assert (len(questions.pieces), questions.num_samples) == (num_pieces, SAMPLES[0])
 
 
@@ -79,7 +81,7 @@ def test_a_leg_whose_every_way_is_refuted_stays_proposed():
     planner = Planner(models, PlannerParams(), "nobody")
     result = planner.plan(ACROSS, variant="verified")
     assert result.complete
-    assert evidence(result) == ["proposed"]
+    assert evidence(result) == ["inferred"]
     assert result.num_rounds == 1 + MOST_REFUTED * len(SAMPLES)
 
 
@@ -89,7 +91,7 @@ def test_a_leg_that_is_given_up_goes_as_it_was_first_proposed():
     refuted = planner.plan(ACROSS, variant="verified")
     assert refuted.num_refuted == MOST_REFUTED
     np.testing.assert_array_equal(refuted.routes[0].path, proposed.routes[0].path)
-    assert "3 proposed ways refuted" in refuted.summary()
+    assert refuted.headline.startswith(f"complete, {MOST_REFUTED} ways refuted")
 
 
 def test_what_a_weak_denoiser_does_not_realise_stays_as_proposed_without_a_detour():
@@ -97,7 +99,7 @@ def test_what_a_weak_denoiser_does_not_realise_stays_as_proposed_without_a_detou
     weak = Planner(models, PlannerParams(), "weak", can_refute=False)
     problem = below_the_block()
     result = weak.plan(problem)
-    assert evidence(result) == ["proposed"]
+    assert evidence(result) == ["inferred"]
     assert (result.num_refuted, result.num_rounds) == (0, 1 + len(SAMPLES))
     np.testing.assert_array_equal(
         result.routes[0].path, weak.plan(problem, variant="roadmap-only").routes[0].path
@@ -109,6 +111,6 @@ def test_what_a_weak_denoiser_does_not_realise_stays_as_proposed_without_a_detou
 @pytest.mark.parametrize("variant", ["verified", "roadmap-fixed"])
 def test_several_legs_may_be_refuted_in_one_round(variant):
     planner = Planner(FakeModels(sampler=Nobody()), PlannerParams(), "nobody")
-    result = planner.plan(scattered_problem(1, 2), variant=variant)
+    result = planner.plan(scattered_problem(1, 2), variant=named(variant))
     assert result.complete
-    assert evidence(result) == ["proposed"] * 3
+    assert evidence(result) == ["inferred"] * 3

@@ -10,11 +10,10 @@ from chronoforest.errors import (
     UnknownPreset,
 )
 from chronoforest.models import checkpoint
-from chronoforest.models.denoiser import num_tokens
+from chronoforest.models.params import num_tokens
 from chronoforest.names import PRESETS as SHORT_NAMES
 from chronoforest.presets.loading import load_planner
 from chronoforest.presets.named import PRESETS, get_preset
-from chronoforest.presets.withdrawn import IDLE, MOVED
 
 GIANT = "pointmaze-giant-stitch-v0"
 
@@ -49,20 +48,7 @@ def leaves(params, where=""):
 
 def test_a_preset_is_no_more_than_a_person_can_read():
     names = leaves(get_preset("antmaze-giant-stitch-v0"))
-    assert sum(not name.startswith("frame.") for name in names) <= 110  # the frame is the recordings' own
-
-
-def test_a_key_that_is_gone_is_no_field_any_more():
-    names = set(leaves(get_preset(GIANT)))
-    assert not names & set(MOVED)
-    assert all(word.rstrip(",") in names for text in MOVED.values() for word in text.split() if "." in word)
-
-
-def test_a_key_that_means_nothing_any_more_is_read_over(tmp_path):
-    (tmp_path / "old.toml").write_text("[planner]\nlandmark_spacing = 0.0\nmax_rounds = 7\n")
-    planner = get_preset(str(tmp_path / "old.toml")).planner
-    assert planner.max_rounds == 7
-    assert not IDLE & set(leaves(get_preset(GIANT)))
+    assert sum(not name.startswith("frame.") for name in names) <= 90  # the frame is the recordings' own
 
 
 def test_an_unknown_preset_lists_the_known_ones():
@@ -95,10 +81,12 @@ def test_an_unknown_device_is_refused(tmp_path):
 
 
 def test_every_weight_file_is_read_once(monkeypatch):
-    read, seen = checkpoint.read, []
-    monkeypatch.setattr(checkpoint, "read", lambda path, kind: (seen.append(path.stem), read(path, kind))[1])
+    read, seen = checkpoint.read_arrays, []
+    monkeypatch.setattr(
+        checkpoint, "read_arrays", lambda path, *rest: (seen.append(path.stem), read(path, *rest))[1]
+    )
     load_planner(GIANT)
-    assert sorted(seen) == ["denoiser", "density", "distance", "roadmap", "student", "tracker"]
+    assert sorted(seen) == ["denoiser", "density", "distance", "student", "tracker"]
 
 
 def test_a_folder_without_weights_says_what_writes_them(tmp_path):
@@ -121,10 +109,7 @@ def test_a_preset_is_found_by_the_name_or_path_of_its_file(tmp_path, monkeypatch
     ("text", "sentence"),
     [
         ('name = "x"', "name cannot be set"),
-        ("[planner]\nstride = 3", "planner.stride is gone; set models.window.stride"),
-        ("[execution]\njump = 3.0", "execution.jump is gone; set world.jump"),
         ("[models.distance]\nlatent = 8", "width, reach; the rest is the same for every preset now"),
-        ("[models.tracker_training]\nseed = 8", "is gone; set --seed of `chronoforest train`"),
         ("[planner.world]\njump = 3.0", "unknown key planner.world; planner may set: "),
         ("[world]\njump = 0.0", "in world: jump must be above 0, got 0.0"),
         ("[models.window]\nhorizon = 35", "multiple of 10 frames, got 35"),
@@ -142,3 +127,16 @@ def test_a_preset_file_that_does_not_fit_is_one_sentence(text, sentence, tmp_pat
 def test_a_missing_preset_file_names_the_verb_that_writes_one():
     with pytest.raises(BadPresetFile, match="`chronoforest preset new NAME --data FILE` writes one"):
         get_preset("nowhere.toml")
+
+
+@pytest.mark.parametrize("name", ["x" * 400, "x" * 400 + ".toml", "y/" + "x" * 400])
+def test_a_name_too_long_for_a_file_is_refused(name):
+    with pytest.raises(ChronoForestError, match="xxx"):
+        get_preset(name)
+
+
+def test_weights_that_are_no_path_or_too_long_a_one_are_refused():
+    with pytest.raises(InvalidParameter, match="got 1"):
+        load_planner(GIANT, weights=1)
+    with pytest.raises(BadCheckpoint, match="www"):
+        load_planner(GIANT, weights="w" * 400)

@@ -8,9 +8,10 @@ from chronoforest.errors import BadCheckpoint
 from chronoforest.presets import quality
 from chronoforest.presets.loading import load_planner
 from chronoforest.presets.named import get_preset
-from chronoforest.roadmap.hops import Hops
-from chronoforest.roadmap.places import Places
-from chronoforest.roadmap.verify import Verdict
+from chronoforest.roadmap.durations import Times
+from chronoforest.roadmap.roadmap import Roadmap, RoadmapParams, inferred
+from chronoforest.roadmap.states import StateSpace
+from chronoforest.roadmap.verify import Piece, Verdict
 from chronoforest.roadmap.ways import Joined
 from chronoforest.types import Problem
 
@@ -40,19 +41,20 @@ def test_what_is_not_good_says_what_to_do_and_what_is_good_does_not():
     assert str(good) == "good: 1.0 % of generated segments jump where recordings do not"
 
 
-def joined(source, target, is_driven=True, count=4):
-    """Places of which all are anchors, with hops between them."""
-    hops = Hops(
-        np.array(source), np.array(target), np.ones(len(source)), np.full(len(source), is_driven, dtype=bool)
-    )
-    return Joined(Places(np.zeros((count, 2)), np.ones(count)), hops, count)
+def joined(source, target, count=4):
+    """An anchor at each of some places far apart, with hops between these."""
+    hops = inferred(np.array(source), np.array(target), *np.ones((2, len(source))))
+    places = 100.0 * np.stack([np.arange(count), np.arange(count)], axis=1)
+    times = Times(hops.steps, np.ones(1), np.ones((1, 3)))
+    space = StateSpace(("x", "y"), 1.0, None, is_open=True)
+    road = Roadmap(space, places, 0.0 * places, hops, places, times, RoadmapParams(), 1.0)
+    return Joined.of(road, places)
 
 
-def test_only_ways_that_were_driven_all_along_count_each_way_for_itself():
+def test_ways_that_join_count_each_way_for_itself():
     """Of four places two lead to each other, the third can be reached but not left, the fourth is alone."""
-    assert quality.joined_share(joined([0, 1, 1], [1, 0, 2])) == pytest.approx(4 / 12)
+    assert quality.joined_share(joined([0, 1, 1, 3], [1, 0, 2, 3])) == pytest.approx(4 / 12)
     assert quality.joined_share(joined([0, 1, 2, 3], [1, 2, 3, 0])) == 1.0
-    assert quality.joined_share(joined([0, 1, 2, 3], [1, 2, 3, 0], is_driven=False)) == 0.0
 
 
 def test_the_ways_asked_about_are_pieces_of_recordings():
@@ -61,9 +63,9 @@ def test_the_ways_asked_about_are_pieces_of_recordings():
     class Checker:
         piece_length = 2.0
 
-        def __call__(self, pieces, num_samples, rng):
+        def settled(self, pieces, counts, rng):
             asked.extend(pieces)
-            return [Verdict(piece if piece[0, 1] < 1 else None, 0.5) for piece in pieces]
+            return [Piece(piece, Verdict(piece if piece[0, 1] < 1 else None, 1)) for piece in pieces]
 
     tracks = np.stack([[[0.1 * k, float(row)] for k in range(60)] for row in range(4)])
     assert quality.confirmed_share(Checker(), tracks) == 0.25
@@ -115,19 +117,33 @@ def test_damaged_marks_are_named(text, tmp_path):
         quality.read_marks(tmp_path)
 
 
-def test_cards_of_earlier_versions_tell_less_but_tell():
-    found = quality.card_figures(get_preset(NAME).weights)
-    assert set(found) == {"unseen_places", "distance_order", "unsupported_frames"}
-    assert found["unsupported_frames"] == pytest.approx(0.001611, rel=1e-3)
+def test_a_verdict_speaks_of_one_thing_and_its_worst_figure(tmp_path):
+    marks = [quality.mark(name, 0.2) for name in ("unseen_places", "torn_segments", "confirmed_ways")]
+    marks.append(quality.mark("distance_order", 0.99))
+    found = {one.about: (one.name, one.grade) for one in quality.verdicts(marks)}
+    assert found == {
+        "routes": ("unseen_places", "poor"),
+        "distances": ("distance_order", "good"),
+        "verification": ("confirmed_ways", "poor"),
+    }
+
+
+def test_the_same_warning_is_given_once(copied):
+    write_marks(copied, quality.mark("joined_places", 0.1))
+    with pytest.warns(quality.WeakModels):
+        load_planner(NAME, weights=copied)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        load_planner(NAME, weights=copied)
 
 
 def test_a_denoiser_that_hardly_confirms_what_was_driven_is_not_asked(copied):
     problem = Problem([[0.0, 0.0]], [[4.0, 0.0]])
-    for share, evidence in ((0.6, "verified"), (0.4, "proposed")):
+    for share, evidence in ((0.6, "verified"), (0.4, "inferred")):
         write_marks(copied, quality.mark("confirmed_ways", share))
         with pytest.warns(quality.WeakModels) as caught:
             planner = load_planner(NAME, weights=copied)
-        assert ("it is not asked" in str(caught[0].message)) == (evidence == "proposed")
+        assert ("is not asked" in str(caught[0].message)) == (evidence == "inferred")
         (leg,) = planner.plan(problem).routes[0].legs
         assert leg.evidence == evidence
 

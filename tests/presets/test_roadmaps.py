@@ -1,18 +1,18 @@
 """Roadmaps that are kept with weights: read back as they were made, and not where they do not belong."""
 
-from dataclasses import replace
+import json
+from itertools import pairwise
 
 import numpy as np
 import pytest
+from safetensors.torch import save
 
 from chronoforest.errors import BadCheckpoint
 from chronoforest.models import checkpoint
-from chronoforest.planning.preparation import ground_of
-from chronoforest.presets import roadmaps
 from chronoforest.presets.loading import load_planner
-from chronoforest.presets.named import PRESETS
-from chronoforest.presets.roadmaps import KIND, keep_roadmap, kept_roadmap, origin
-from chronoforest.roadmap.ways import build_roadmap
+from chronoforest.presets.roadmaps import STATES, keep_roadmap, kept_roadmap
+from chronoforest.roadmap.roadmap import build_roadmap
+from chronoforest.roadmap.states import Track
 from chronoforest.types import Problem
 
 MEDIUM, LARGE = "pointmaze-medium-stitch-v0", "pointmaze-large-stitch-v0"
@@ -21,59 +21,6 @@ MEDIUM, LARGE = "pointmaze-medium-stitch-v0", "pointmaze-large-stitch-v0"
 @pytest.fixture(scope="module")
 def planner():
     return load_planner(MEDIUM)
-
-
-def arrays(roadmap):
-    places, hops = roadmap.places, roadmap.hops
-    return places.position, places.spacing, hops.source, hops.target, hops.steps, hops.is_driven
-
-
-def assert_same(one, other):
-    for first, second in zip(arrays(one), arrays(other), strict=True):
-        np.testing.assert_array_equal(first, second)
-    assert (one.usual, one.has_lanes) == (other.usual, other.has_lanes)
-
-
-def test_a_kept_roadmap_is_read_back_as_it_was_made(planner, tmp_path):
-    made = build_roadmap(planner.models.support, ground_of(planner.models, planner.params))
-    keep_roadmap(tmp_path, planner.models, planner.params, made)
-    assert_same(made, kept_roadmap(tmp_path, planner.models, planner.params))
-
-
-def test_the_roadmap_of_other_models_is_not_used(planner, tmp_path):
-    other = load_planner(LARGE)
-    keep_roadmap(tmp_path, planner.models, planner.params, planner.prepared("verified").roadmap)
-    assert kept_roadmap(tmp_path, other.models, other.params) is None
-    assert kept_roadmap(tmp_path / "nowhere", planner.models, planner.params) is None
-
-
-def test_only_roadmaps_of_lanes_are_made_anew_when_lonely_hops_get_another_price(planner, monkeypatch):
-    table = np.zeros((16, *planner.models.density.support.shape), dtype=bool)
-    lanes = replace(planner.models, density=replace(planner.models.density, headings=table))
-    before = [origin(models, planner.params) for models in (planner.models, lanes)]
-    monkeypatch.setattr(roadmaps, "LONELY", 0.7)
-    after = [origin(models, planner.params) for models in (planner.models, lanes)]
-    assert [one == other for one, other in zip(before, after, strict=True)] == [True, False]
-
-
-def test_a_roadmap_without_its_hops_is_refused(planner, tmp_path):
-    path = keep_roadmap(tmp_path, planner.models, planner.params, planner.prepared("verified").roadmap)
-    tensors, about = checkpoint.read(path, KIND)
-    checkpoint.write(path, {name: t for name, t in tensors.items() if name != "steps"}, about)
-    with pytest.raises(BadCheckpoint, match="a roadmap"):
-        kept_roadmap(tmp_path, planner.models, planner.params)
-
-
-@pytest.mark.parametrize("name", sorted(PRESETS))
-def test_every_preset_ships_with_its_roadmap(name):
-    planner = load_planner(name)
-    assert kept_roadmap(planner.preset.weights, planner.models, planner.params) is not None
-
-
-def test_the_roadmap_that_ships_is_what_would_be_made_now(planner):
-    """Otherwise roadmaps are made differently since, and `RECIPE` was not raised."""
-    kept = kept_roadmap(planner.preset.weights, planner.models, planner.params)
-    assert_same(kept, build_roadmap(planner.models.support, ground_of(planner.models, planner.params)))
 
 
 def test_all_variants_share_the_roadmap(planner):
@@ -85,5 +32,67 @@ def test_other_parameters_make_a_new_roadmap():
     before = planner.prepared("verified").roadmap
     planner.params = load_planner(LARGE).params
     assert planner.prepared("verified").roadmap is not before
-    first, last = before.places.position[[0, -1]]
+    first, last = before.position[[0, -1]]
     assert planner.plan(Problem([first], [last])).complete
+
+
+def round_trips():
+    """Recordings round a square block, one way, in steps of a second."""
+    corners = np.array([[0, 0], [90, 0], [90, 60], [0, 60], [0, 0], [90, 0]], dtype=float)
+    share = np.linspace(0, 1, 31)[:-1, None]
+    parts = [start + share * (end - start) for start, end in pairwise(corners)]
+    way = np.concatenate(parts)
+    rng = np.random.default_rng(0)
+    return [Track(way + rng.normal(0, 0.5, way.shape), np.arange(float(len(way))), k) for k in range(12)]
+
+
+def test_a_roadmap_is_read_back_as_it_was_made(tmp_path):
+    made = build_roadmap(round_trips())
+    keep_roadmap(tmp_path, made, "block", "0123")
+    read = kept_roadmap(tmp_path, "block")
+    assert read.space == made.space
+    assert read.pace == made.pace
+    for name in ("position", "heading", "recorded"):
+        np.testing.assert_array_equal(getattr(read, name), getattr(made, name))
+    for one, other in zip(vars(read.hops).values(), vars(made.hops).values(), strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert read.times.of(np.arange(3)) == made.times.of(np.arange(3))
+    assert kept_roadmap(tmp_path / "nowhere", "block") is None
+
+
+DAMAGES = {
+    "no headings": lambda tensors, about: tensors.pop("heading"),
+    "fewer counts": lambda tensors, about: tensors.update(count=tensors["count"][:-1]),
+    "a hop to nowhere": lambda tensors, about: tensors.update(target=tensors["target"] + 10_000),
+    "a hop from before": lambda tensors, about: tensors.update(source=tensors["source"] - 10_000),
+    "hops between fractions": lambda tensors, about: tensors.update(source=tensors["source"].double()),
+    "costs below 0": lambda tensors, about: tensors.update(cost=-tensors["cost"]),
+    "steps not finite": lambda tensors, about: tensors.update(steps=tensors["steps"] * np.nan),
+    "no places": lambda tensors, about: tensors.update(
+        position=tensors["position"][:0], heading=tensors["heading"][:0]
+    ),
+    "other preset": lambda tensors, about: about.update(preset="other"),
+    "no space": lambda tensors, about: about.update(space={}),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("has_hash", [True, False])
+def test_a_damaged_roadmap_is_refused(tmp_path, damage, has_hash):
+    """Also where a file has no hash, or its hash was made after the damage."""
+    path = keep_roadmap(tmp_path, build_roadmap(round_trips()), "block", "0123")
+    tensors, about = checkpoint.read(path, STATES)
+    DAMAGES[damage](tensors, about)
+    if has_hash:
+        checkpoint.write(path, tensors, about)
+    else:
+        path.write_bytes(save(tensors, {"format": checkpoint.FORMAT, "about": json.dumps(about)}))
+    with pytest.raises(BadCheckpoint, match=r"states\.safetensors"):
+        kept_roadmap(tmp_path, "block")
+
+
+def test_a_truncated_roadmap_is_refused(tmp_path):
+    path = keep_roadmap(tmp_path, build_roadmap(round_trips()), "block", "0123")
+    path.write_bytes(path.read_bytes()[:-10])
+    with pytest.raises(BadCheckpoint, match=r"states\.safetensors"):
+        kept_roadmap(tmp_path, "block")

@@ -6,12 +6,12 @@ from fakes import BLOCK, SPEED, EuclideanDistance, SquareDensity, StraightSample
 from road_cases import grid_density, ground
 
 from chronoforest.errors import InvalidParameter
-from chronoforest.roadmap import verify as verification
-from chronoforest.roadmap.arrivals import arrivals
-from chronoforest.roadmap.doubts import doubtful
+from chronoforest.roadmap.arrivals import arrivals, doubtful, follows, room
 from chronoforest.roadmap.verify import (
     Checker,
+    Piece,
     Questions,
+    Verdict,
     VerifyParams,
     cut,
     in_batches,
@@ -35,7 +35,7 @@ class WeavingSampler(StraightSampler):
 
 
 def asked(pieces, num_samples=NUM_SAMPLES, seed=0):
-    return Questions(pieces, num_samples, np.random.default_rng(seed))
+    return Questions([Piece(piece) for piece in pieces], num_samples, np.random.default_rng(seed))
 
 
 def judge(pieces, density=None, sampler=None):
@@ -65,7 +65,7 @@ def test_all_pieces_are_asked_in_one_batch():
     verdicts = judge(pieces, sampler=sampler)
     assert len(sampler.queries) == 1
     assert len(sampler.queries[0]) == len(pieces) * NUM_SAMPLES
-    assert all(verdict.is_verified and verdict.share == 1.0 for verdict in verdicts)
+    assert all(verdict.is_verified and verdict.num_followers == NUM_SAMPLES for verdict in verdicts)
     for piece, verdict in zip(pieces, verdicts, strict=True):
         np.testing.assert_allclose(verdict.segment[[0, -1]], piece[[0, -1]])
 
@@ -75,7 +75,7 @@ def test_a_piece_through_the_block_is_refuted():
     verdicts = judge([through, beside])
     assert [verdict.is_verified for verdict in verdicts] == [False, True]
     assert verdicts[0].segment is None
-    assert verdicts[0].share == 0.0
+    assert verdicts[0].num_followers == 0
 
 
 def test_a_piece_longer_than_segments_reach_is_refuted():
@@ -83,7 +83,7 @@ def test_a_piece_longer_than_segments_reach_is_refuted():
 
 
 def test_a_piece_against_the_traffic_is_refuted():
-    headings = np.zeros((4, 80, 40), dtype=bool)
+    headings = np.zeros((8, 80, 40), dtype=bool)
     headings[0] = True
     density = grid_density(np.ones((80, 40), dtype=bool), headings=headings)
     eastward = np.array([[4.0, 5.0], [8.0, 5.0]])
@@ -114,7 +114,7 @@ def test_reach_is_how_far_segments_get():
     assert usual_reach(StraightSampler(), places, np.random.default_rng(0)) == pytest.approx(4.8)
 
 
-@pytest.mark.parametrize("wrong", [{"piece_share": 0.0}, {"guidance": -1.0}, {"meeting_steps": 0.0}])
+@pytest.mark.parametrize("wrong", [{"piece_share": 0.0}, {"guidance": (16.0, -1.0)}, {"meeting_steps": 0.0}])
 def test_wrong_values_are_refused(wrong):
     with pytest.raises(InvalidParameter):
         VerifyParams(**wrong)
@@ -142,18 +142,33 @@ def test_what_few_set_out_for_is_verified_by_those_who_came_from_there(both_ways
     params, piece = VerifyParams(both_ways=both_ways), np.array([[2.0, 3.0], [6.0, 3.0]])
     (verdict,) = verify([asked([piece])], ArrivingSampler(), ground(), params)
     assert verdict.is_verified == both_ways
-    assert verdict.share == (0.5 if both_ways else 0.0)
+    assert verdict.num_followers == (NUM_SAMPLES / 2 if both_ways else 0)
     if both_ways:
         np.testing.assert_allclose(verdict.segment[[0, -1]], piece)
 
 
 def test_those_who_came_against_the_traffic_verify_nothing():
-    headings = np.zeros((4, 80, 40), dtype=bool)
+    headings = np.zeros((8, 80, 40), dtype=bool)
     headings[0] = True
     density = grid_density(np.ones((80, 40), dtype=bool), headings=headings)
     eastward, params = np.array([[4.0, 5.0], [8.0, 5.0]]), VerifyParams(both_ways=True)
     verdicts = verify([asked([eastward, eastward[::-1]])], ArrivingSampler(), ground(density), params)
     assert [verdict.is_verified for verdict in verdicts] == [True, False]
+
+
+def test_what_too_few_follow_is_refuted_until_enough_do():
+    """Followers of all tries count together; half of the segments follow in each."""
+    params = VerifyParams(both_ways=True, least_followers=4)
+    checker = Checker(ArrivingSampler(), ground(), 4.0, params)
+    piece = np.array([[2.0, 3.0], [6.0, 3.0]])
+    (first,) = checker.together([asked([piece], 4)])[0]
+    assert (first.refuted_by, first.num_followers) == ("motion", 2)
+    (second,) = checker.together([Questions([Piece(piece, first)], 4, np.random.default_rng(1))])[0]
+    assert (second.is_verified, second.num_followers) == (True, 4)
+    (settled,) = checker.settled([piece], (2, 2), np.random.default_rng(0))
+    assert (settled.state, settled.verdict.num_followers) == ("verified", 4)
+    (refuted,) = checker.settled([piece], (2,), np.random.default_rng(0))
+    assert (refuted.state, refuted.verdict.num_followers) == ("refuted", 3)
 
 
 CORNER = np.concatenate([[[x, 0.0] for x in range(11)], [[10.0, y] for y in range(1, 11)]])
@@ -197,12 +212,12 @@ class LeftLaneSampler(StraightSampler):
 
     def __call__(self, query, rng):
         segments = super().__call__(query, rng)
-        is_right = query.boundary[:, 1] < 3.5
+        is_right = query.boundary[:, 1] < 3.2
         segments[is_right] = query.boundary[is_right, None]
         return segments
 
 
-@pytest.mark.parametrize(("aside", "is_verified"), [(0.0, False), (1.0, True)])
+@pytest.mark.parametrize(("aside", "is_verified"), [(0.0, False), (2.0, True)])
 def test_segments_begin_beside_the_piece_too(aside, is_verified):
     piece = np.array([[2.0, 3.0], [6.0, 3.0]])
     params = VerifyParams(both_ways=True, aside=aside)
@@ -224,18 +239,17 @@ def across(height):
 
 
 @pytest.mark.parametrize("most_rows", [1, 30, 1000])
-def test_askers_that_share_batches_get_the_verdicts_they_would_get_alone(most_rows, monkeypatch):
-    monkeypatch.setattr(verification, "MOST_ROWS", most_rows)
-    checker = Checker(NoisySampler(), ground(), 4.0, VerifyParams(slip=9.0))
+def test_askers_that_share_batches_get_the_verdicts_they_would_get_alone(most_rows):
+    checker = Checker(NoisySampler(), ground(), 4.0, VerifyParams(slip=45.0, most_rows=most_rows))
     sizes = [(across(3.0), 6, 1), ([], 6, 2), (across(4.0)[:1], 1, 3), (across(16.0), 12, 4)]
     together = checker.together([asked(*one) for one in sizes])
     assert [len(verdicts) for verdicts in together] == [len(pieces) for pieces, _, _ in sizes]
     for (pieces, count, seed), verdicts in zip(sizes, together, strict=True):
-        alone = checker(pieces, count, np.random.default_rng(seed))
-        assert [one.share for one in alone] == [one.share for one in verdicts]
+        (alone,) = checker.together([asked(pieces, count, seed)])
+        assert [one.num_followers for one in alone] == [one.num_followers for one in verdicts]
         for one, other in zip(alone, verdicts, strict=True):
             np.testing.assert_array_equal(one.segment, other.segment)
-    assert len({verdict.share for verdicts in together for verdict in verdicts}) > 1
+    assert len({verdict.num_followers for verdicts in together for verdict in verdicts}) > 1
 
 
 def test_batches_have_at_most_so_many_rows():
@@ -268,3 +282,75 @@ def test_a_segment_arrives_with_its_first_frame_that_is_near_enough(radius):
     known = ground(distance=SlowDistance())
     found = arrivals(segments, is_sound, end, np.zeros(1, dtype=np.int64), known, radius + 1e-6)
     assert found.tolist() == [round(70 - radius // 2)]
+
+
+def bulged(piece, height, shape):
+    """A piece whose middle lies aside: as a bow, a plateau with slopes, or a sudden one."""
+    share = np.linspace(0.0, 1.0, 41)
+    straight = piece[0] + share[:, None] * (piece[-1] - piece[0])
+    rise = {
+        "bow": np.sin(np.pi * share),
+        "plateau": np.clip(4.0 * np.minimum(share, 1.0 - share), 0.0, 1.0),
+        "sudden": (abs(share - 0.5) < 0.17).astype(float),
+    }[shape]
+    return straight + height * rise[:, None] * np.array([0.0, 1.0])
+
+
+STRAIGHT = np.array([[2.0, 4.0], [6.0, 4.0]])
+
+
+@pytest.mark.parametrize("shape", ["bow", "plateau", "sudden"])
+@pytest.mark.parametrize(("height", "refuted_by"), [(0.3, None), (1.2, "motion"), (-4.5, "support")])
+def test_a_bulged_piece_is_verified_only_within_the_room(height, refuted_by, shape):
+    """Segments go straight and end where the piece ends, whatever it does in between."""
+    (verdict,) = judge([bulged(STRAIGHT, height, shape)])
+    assert verdict.refuted_by == refuted_by
+    assert verdict.is_verified == (refuted_by is None)
+
+
+def test_a_piece_that_starts_outside_the_support_is_refuted():
+    (verdict,) = judge([np.array([[-1.5, 4.0], [2.0, 4.0]])])
+    assert verdict.refuted_by == "support"
+
+
+def test_the_denoiser_is_not_asked_about_what_is_refuted_without_it():
+    sampler = StraightSampler()
+    outside, inside = np.array([[5.5, 10.0], [9.5, 10.0]]), STRAIGHT
+    askers = [asked([outside, inside], 4), asked([outside], 2), asked([inside, outside], 3)]
+    verdicts = verify(askers, sampler, ground(SquareDensity(BLOCK)), PARAMS)
+    assert [verdict.refuted_by for verdict in verdicts] == ["support", None, "support", None, "support"]
+    assert len(sampler.queries[0]) == 4 + 3
+
+
+def test_segments_are_guided_and_held_in_turn():
+    sampler = StraightSampler()
+    judge([STRAIGHT], sampler=sampler)
+    assert np.isinf(sampler.queries[0].guidance).tolist() == [False, True] * (NUM_SAMPLES // 2)
+
+
+@pytest.mark.parametrize(("height", "most", "expected"), [(1.0, 4.0, 2.0), (2.0, 4.0, 2.0), (2.0, 0.5, 0.5)])
+def test_room_is_that_of_the_whole_corridor_not_of_the_place_in_it(height, most, expected):
+    """A corridor four units wide leaves two units of room, near its walls as well."""
+    places = np.array([[10.0, height]])
+    corridor = SquareDensity(((-50.0, 4.0), (50.0, 50.0)))
+    assert room(places, corridor, 0.0, most)[0] == pytest.approx(expected, abs=0.3)
+    assert room(places + np.array([0.0, 3.5]), corridor, 0.0, most)[0] == 0.0
+
+
+def test_what_follows_a_piece_for_a_part_only_does_not_follow_it():
+    piece, space = np.stack([np.linspace(0, 9, 91), np.zeros(91)], axis=1), np.full(91, 0.5)
+    assert follows(piece + np.array([0.0, 0.4]), piece, space)
+    assert not follows(piece[:70], piece, space)
+    assert not follows(np.concatenate([piece, [[9.0, 3.0], [9.0, 0.0]]]), piece, space)
+
+
+@pytest.mark.parametrize(
+    ("aside", "room", "is_used"),
+    [(0.8, 1.0, True), (1.6, 1.0, False), (0.1, 2.5, False), (-0.1, 2.5, True), (-5.0, 0.5, False)],
+    ids=["with the room asked", "too near an edge", "nearer than the piece", "farther than it", "too long"],
+)
+def test_a_segment_is_handed_out_where_it_is_as_short_and_keeps_as_much_room(aside, room, is_used):
+    piece = np.array([[6.0, 2.0], [10.0, 2.0], [14.0, 2.0]])  # two units from the lower edge of the square
+    segment = piece - np.array([[0.0, 0.0], [0.0, aside], [0.0, 0.0]])
+    found = Piece(piece, Verdict(segment, 1)).realised(1.1, SquareDensity(), room)
+    np.testing.assert_array_equal(found, segment if is_used else piece)

@@ -73,7 +73,7 @@ def test_lookaheads_do_not_return_to_their_own_prefix():
     for node, tail in zip(found.node, found.tail_codes, strict=True):
         prefix = tree.frame_codes[tree.prefix_frames(int(node))]
         overlap = tree.outward_pairwise(prefix, tail[None]).min()
-        assert EXEC_SCALE * overlap >= PARAMS.overlap
+        assert EXEC_SCALE * overlap >= PARAMS.progress
 
 
 def test_many_leaves_keep_what_each_would_keep_alone():
@@ -227,12 +227,9 @@ EAST = [[0.5, 0.0], [1.0, 0.0], [1.5, 0.0], [2.0, 0.0]]
 """Two units are 20 steps, and in d_exec 4."""
 
 
-@pytest.mark.parametrize("name", ["progress", "overlap"])
-def test_a_lookahead_may_get_just_as_far_as_it_must(name):
-    """From a root, which is its own prefix, progress and overlap are the same length."""
-    other = {"progress", "overlap"} - {name}
-    assert keeps(EAST, **{name: 4.0, other.pop(): 1.0})
-    assert not keeps(EAST, **{name: 4.1})
+def test_a_lookahead_may_get_just_as_far_as_it_must():
+    assert keeps(EAST, progress=4.0)
+    assert not keeps(EAST, progress=4.1)
 
 
 @pytest.mark.parametrize(
@@ -343,7 +340,7 @@ def test_on_lanes_a_lookahead_counts_until_it_leaves_them():
         looked_ahead(
             [Leaf(tree, 0, np.array([[16.0, 10.0]]))],
             sampler,
-            JunctionParams(num_samples=1, scales=(16.0,), progress=1.0, overlap=1.0),
+            JunctionParams(num_samples=1, scales=(16.0,), progress=1.0),
             SquareDensity(BLOCK, is_one_way),
         )
         assert (len(tree.representatives) > 0) == is_one_way

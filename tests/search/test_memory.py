@@ -23,29 +23,36 @@ def grown(forest, anchor=0):
 
 def test_trees_come_back_where_their_anchors_have_not_moved():
     memory = ForestMemory()
-    memory.remember(grown(grown(bare()), anchor=1))
-    moved = memory.recall(bare(starts=[[4.0, 3.0]]))
+    memory.remember(grown(grown(bare()), anchor=1), "online")
+    moved = memory.recall(bare(starts=[[4.0, 3.0]]), "online")
     assert [moved.outgoing[anchor].num_nodes for anchor in (0, 1)] == [1, 2]
 
 
 def test_what_is_recalled_is_a_copy():
     memory = ForestMemory()
-    memory.remember(grown(bare()))
-    grown(memory.recall(bare()))
-    assert memory.recall(bare()).outgoing[0].num_nodes == 2
+    memory.remember(grown(bare()), "online")
+    grown(memory.recall(bare(), "online"))
+    assert memory.recall(bare(), "online").outgoing[0].num_nodes == 2
 
 
 def test_a_tree_is_known_by_the_anchor_it_stands_at_and_not_by_its_number():
     """The start and the goal change places."""
     memory = ForestMemory()
-    memory.remember(grown(bare()))
-    turned = memory.recall(bare(starts=THERE, goals=HERE))
+    memory.remember(grown(bare()), "online")
+    turned = memory.recall(bare(starts=THERE, goals=HERE), "online")
     assert [turned.outgoing[anchor].num_nodes for anchor in (0, 1)] == [1, 2]
     assert turned.outgoing[1].anchor == 1
 
 
 def test_a_tree_that_leaves_is_not_taken_for_one_that_arrives():
     memory = ForestMemory()
-    memory.remember(grown(bare(is_reversible=False)))
-    turned = memory.recall(bare(starts=THERE, goals=HERE, is_reversible=False))
+    memory.remember(grown(bare(is_reversible=False)), "online")
+    turned = memory.recall(bare(starts=THERE, goals=HERE, is_reversible=False), "online")
     assert [tree.num_nodes for tree in turned.trees] == [1, 1]
+
+
+def test_trees_of_one_variant_are_not_recalled_for_another():
+    memory = ForestMemory()
+    memory.remember(grown(bare()), "paper")
+    assert memory.recall(bare(), "online").outgoing[0].num_nodes == 1
+    assert memory.recall(bare(), "paper").outgoing[0].num_nodes == 2

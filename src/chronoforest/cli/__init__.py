@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 import signal
 import sys
 import warnings
@@ -39,12 +40,12 @@ class Verb:
 
 
 VERBS: dict[str, Verb] = {
-    "data generate": Verb("chronoforest.cli.data:generate", "record a dataset by OGBench's protocol"),
     "data fetch": Verb("chronoforest.cli.data:fetch", "download an official dataset"),
     "data import": Verb(
         "chronoforest.cli.data:import_recordings", "turn recordings of your own into a dataset"
     ),
     "data inspect": Verb("chronoforest.cli.data:inspect", "describe a dataset and draw its coverage"),
+    "learn": Verb("chronoforest.cli.learn:learn", "from recordings of your own to a planner, in seconds"),
     "preset list": Verb("chronoforest.cli.preset:list_presets", "the worlds that can be planned in"),
     "preset new": Verb("chronoforest.cli.preset:new", "propose a preset for recordings of your own"),
     "train all": Verb("chronoforest.cli.train:everything", "learn all models of a preset"),
@@ -54,19 +55,16 @@ VERBS: dict[str, Verb] = {
     "train student": Verb("chronoforest.cli.train:student", "distil the denoiser to few steps"),
     "train tracker": Verb("chronoforest.cli.train:tracker", "learn to follow a path"),
     "plan": Verb("chronoforest.cli.plan:plan", "plan routes for any starts, goals and waypoints"),
+    "verify": Verb("chronoforest.cli.verify:verify", "check a path from a file against recorded motion"),
     "run": Verb("chronoforest.cli.run:run", "plan an official task, walk it and draw it"),
-    "bench stitch": Verb("chronoforest.cli.bench:stitch", "success on the official tasks"),
-    "bench pairs": Verb("chronoforest.cli.bench:pairs", "plans between random places"),
-    "bench multi": Verb("chronoforest.cli.bench:multi", "plans for several agents and waypoints"),
-    "bench order": Verb("chronoforest.cli.bench:order", "the order of waypoints that are easily misjudged"),
-    "bench track": Verb("chronoforest.cli.bench:track", "trackers on fixed paths of the map"),
-    "report": Verb("chronoforest.cli.report:report", "tables and figures from saved records"),
-    "view": Verb("chronoforest.cli.view:view", "watch and steer the planner in the browser"),
-    "demo": Verb("chronoforest.cli.demo:demo", "two ants, five waypoints, the giant maze"),
+    "view": Verb("chronoforest.cli.serve:view", "draw problems and watch their plans in the browser"),
+    "export": Verb("chronoforest.cli.learn:export", "write what was learned for OSRM, Nav2, LIF and QGIS"),
+    "serve": Verb("chronoforest.cli.serve:serve", "routes, plans and a page over HTTP, as OSRM and VROOM"),
+    "demo": Verb("chronoforest.cli.run:demo", "two ants, five waypoints, the giant maze"),
 }
 """Every command by the words that call it."""
 
-FIRST = ("demo", "plan", "view", "data import", "train all")
+FIRST = ("demo", "plan", "view", "learn", "serve")
 """The commands that people need first."""
 
 
@@ -83,11 +81,6 @@ def run_verbs(
     if not arguments:
         return _explained(lambda: _welcome(program, verbs, first))
     return _explained(lambda: _dispatch(program, verbs, arguments))
-
-
-def run_alone(program: str, function: Callable[..., Any], argv: Sequence[str] | None = None) -> int:
-    """Run a program that is one command; returns the exit code."""
-    return _explained(lambda: _call(program, function, argv))
 
 
 def _explained(act: Callable[[], int]) -> int:
@@ -134,14 +127,23 @@ def _dispatch(program: str, verbs: Mapping[str, Verb], arguments: list[str]) -> 
     return _help(program, verbs, arguments)
 
 
-def _call(name: str, function: Callable[..., Any], arguments: Sequence[str] | None) -> int:
+def _call(name: str, function: Callable[..., Any], arguments: Sequence[str]) -> int:
     import tyro
 
-    return int(tyro.cli(function, prog=name, args=arguments) or 0)
+    return int(tyro.cli(function, prog=name, args=_joined(arguments)) or 0)
+
+
+def _joined(arguments: Sequence[str]) -> list[str]:
+    """A value that begins with a minus joined to its option, which would be taken for an option itself."""
+    joined: list[str] = []
+    for word in arguments:
+        is_value = re.match(r"-[\d.]", word) and joined and re.fullmatch(r"--[a-z-]+", joined[-1])
+        joined[-1:] = [f"{joined[-1]}={word}"] if is_value else [*joined[-1:], word]
+    return joined
 
 
 def _welcome(program: str, verbs: Mapping[str, Verb], first: Sequence[str]) -> int:
-    """The commands that people need first, or all where nobody says which."""
+    """The commands that people need first, or all where none are."""
     _list(program, {name: verbs[name] for name in first or verbs})
     if first:
         print(f"`{program} --help` lists all {len(verbs)} commands.")
@@ -165,4 +167,4 @@ def _list(program: str, verbs: Mapping[str, Verb]) -> None:
     width = max(map(len, verbs))
     lines = (f"  {name:<{width}}  {verb.summary}" for name, verb in verbs.items())
     print(f"usage: {program} COMMAND …\n", *lines, sep="\n")
-    print(f"\n`{program} COMMAND --help` tells what a command takes.")
+    print(f"\n`{program} COMMAND --help` lists what a command takes.")

@@ -1,13 +1,13 @@
-"""`chronoforest data`: record, download and look at datasets."""
+"""`chronoforest data`: download, import and look at datasets."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional, arg
 
-from chronoforest.cli.planning import Where
 from chronoforest.data.columns import Columns
 from chronoforest.data.imports import ImportParams, import_files, save_episodes
 
@@ -22,44 +22,6 @@ File = Annotated[Positional[Path], arg(metavar="FILE")]
 Files = Annotated[Positional[tuple[str, ...]], arg(metavar="FILE…")]
 
 
-def generate(
-    name: Name,
-    where: Where,
-    out_dir: Path = DATA_FOLDER,
-    seed: int = 0,
-    episodes: int = 5000,
-    val_episodes: int = 500,
-    expert: Path | None = None,
-) -> None:
-    """Record the training and the validation file of a dataset by OGBench's protocol.
-
-    The same seed gives the same files whatever the number of workers. Interrupted with ctrl-C, the same
-    command continues.
-
-    Args:
-        name: dataset, such as pointmaze-giant-stitch-v0.
-        out_dir: folder for NAME.npz and NAME-val.npz.
-        seed: whole number that determines every episode.
-        episodes: training episodes.
-        val_episodes: validation episodes.
-        expert: the ant's expert from `python -m benchmarks expert`; the one that ships unless told.
-    """
-    where.check()
-    from chronoforest.cli.progress import bar
-    from chronoforest.collect.expert import expert_for
-    from chronoforest.collect.stitch import Recipe
-    from chronoforest.collect.stitch import generate as record
-
-    walker = expert_for(name, expert)
-    engine = None if where.is_plain else where.make()
-    for split, suffix, count in (("train", "", episodes), ("val", "-val", val_episodes)):
-        recipe = Recipe(name, split, count, seed, walker)
-        out = out_dir / f"{name}{suffix}.npz"
-        with bar(out.name, "episodes") as on_progress:
-            is_new = record(recipe, out, on_progress=on_progress, engine=engine)
-        print(f"{out}: {'written' if is_new else 'was there already, kept'}")
-
-
 def fetch(name: Name, out_dir: Path = DATA_FOLDER) -> None:
     """Download the official training and validation files of a dataset.
 
@@ -67,7 +29,7 @@ def fetch(name: Name, out_dir: Path = DATA_FOLDER) -> None:
         name: dataset, such as pointmaze-giant-stitch-v0.
         out_dir: folder for NAME.npz and NAME-val.npz.
     """
-    from chronoforest.collect.fetch import fetch as download
+    from chronoforest.envs.tasks import fetch as download
 
     for path in download(name, out_dir):
         print(f"{path}: there")
@@ -80,26 +42,26 @@ def inspect(file: File, png: Path | None = None) -> None:
         file: an official, generated or imported .npz.
         png: where to draw the coverage; FILE with the ending .png unless told.
     """
-    _check_dataset(file)
+    _check_dataset(file, png)
     from chronoforest.data.episodes import load
     from chronoforest.report.coverage import draw_coverage
-    from chronoforest.report.walks import Walks, read_goals
 
     episodes = load(file)
     print(episodes.summary())
-    if walked := Walks(episodes, read_goals(file, len(episodes))).summary():
-        print(walked)
     reach = _reach(episodes)
     picture = png if png is not None else file.with_suffix(".png")
     draw_coverage(episodes, picture, title=file.stem, reach=reach)
     print(f"{'coverage':<12} {picture}")
 
 
-def _check_dataset(file: Path) -> None:
-    """Refuse what is not there and what no dataset is called, before anything heavy is imported."""
-    from chronoforest.errors import BadDataset
+def _check_dataset(file: Path, png: Path | None) -> None:
+    """Refuse what is not there and what no dataset or picture is called, before heavy imports."""
+    from chronoforest.errors import BadDataset, InvalidParameter
 
-    if not file.is_file():
+    if png is not None and png.suffix.lower() != ".png":
+        raise InvalidParameter(f"--png must end in .png, got {png}")
+
+    if not os.path.isfile(file):
         raise BadDataset(f"{file}: no such file; `chronoforest data import` or `generate` makes one")
     if file.suffix.lower() != ".npz":
         made = f"`chronoforest data import {file} --out {file.stem}.npz`"
@@ -135,8 +97,8 @@ def import_recordings(
     """Turn recordings of your own into a dataset, and report what was found in them.
 
     Args:
-        files: CSV, Parquet, GPX, TCX, GeoJSON, KML, PLT, NMEA, IGC or NumPy files, location histories of
-            Google Takeout, folders, .zip or .tar of them, or minari:NAME for a Minari dataset.
+        files: CSV, Parquet, GPX, GeoJSON, KML, PLT or NumPy files, location histories of Google Takeout,
+            folders, .zip or .tar of them, or minari:NAME for a Minari dataset.
         out: the .npz to write.
         columns: which columns mean what.
         params: how recordings are cleaned and cut.
@@ -145,18 +107,20 @@ def import_recordings(
     from rich.console import Console
     from rich.table import Table
 
-    from chronoforest.cli.progress import LINE_SECONDS, shown
+    from chronoforest.cli.terminal import LINE_SECONDS, shown
     from chronoforest.errors import CannotWrite, InvalidParameter
+    from chronoforest.files import locked
 
     if out.suffix != ".npz":
         raise InvalidParameter(f"--out must end in .npz, got {out}")
-    if out.exists() and not overwrite:
-        raise CannotWrite(f"{out} is there already; --overwrite replaces it")
-    with shown("import", LINE_SECONDS) as watch:
-        imported = import_files(files, columns, params, watch)
-    table = Table("check", "found", "done")
-    for finding in imported.findings:
-        table.add_row(finding.check, finding.found, finding.done)
-    Console().print(table)
-    save_episodes(out, imported.episodes)
+    with locked(out):
+        if out.exists() and not overwrite:
+            raise CannotWrite(f"{out} is there already; --overwrite replaces it")
+        with shown("import", LINE_SECONDS) as watch:
+            imported = import_files(files, columns, params, watch)
+        table = Table("check", "found", "done")
+        for finding in imported.findings:
+            table.add_row(finding.check, finding.found, finding.done)
+        Console().print(table)
+        save_episodes(out, imported.episodes)
     print(f"{out}: {len(imported.episodes)} episodes of {imported.episodes.num_steps} rows")

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from contextlib import nullcontext
+from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from chronoforest.cli.planning import Choice, Where, open_folder, read_points
 from chronoforest.cli.plans import Manner, plan_all
-from chronoforest.errors import InvalidParameter, InvalidProblem
+from chronoforest.cli.terminal import open_folder, print_round
+from chronoforest.engines import EngineChoice
+from chronoforest.errors import CannotWrite, InvalidParameter, InvalidProblem
 from chronoforest.files import locked
-from chronoforest.names import DEFAULT_VARIANT, PLAN_FILES, check_variant
+from chronoforest.names import DEFAULT_VARIANT, PLAN_FILES, RUNS, check_variant
+from chronoforest.peers.choice import PlannerChoice
+from chronoforest.types.problem_files import NamedProblem, load_problems, typed_problem
 
 if TYPE_CHECKING:
-    from chronoforest.engines import EngineChoice
-    from chronoforest.peers.choice import PlannerChoice
     from chronoforest.planning.result import PlanResult
     from chronoforest.types import Problem
 
@@ -23,51 +27,119 @@ INCOMPLETE = 3
 
 
 def plan(
-    choice: Choice,
-    where: Where,
+    preset: str,
     starts: str = "",
     goals: str = "",
     waypoints: str = "",
     problem: Path | None = None,
-    problems: Path | None = None,
-    variant: str = DEFAULT_VARIANT,
+    order: str = "",
+    snap: bool = False,
+    depart: str = "",
     seed: int = 0,
     seconds: float | None = None,
-    out: Path = Path("runs/plan"),
-    snap: bool = False,
+    variant: str = DEFAULT_VARIANT,
+    workers: str = "1",
+    out: Path | None = None,
+    overwrite: bool = False,
+    verbose: bool = False,
 ) -> int:
-    """Plan routes for agents through shared waypoints; writes plan.json and plan.png, ends with 3 when a leg
-    stayed unmet. With --problems, plan every problem of a file; the same command continues after a kill.
+    """Plan routes for agents through shared waypoints, print the timetable and write plan.json and plan.png;
+    ends with 3 when a leg stayed unmet.
 
     Args:
-        starts: one point "x,y" per agent in the coordinates of the recordings, longitude first, separated by
-            spaces (write --starts=-1,0 for a leading minus), or a CSV file with columns x and y.
-        goals: one point per agent, in the same order.
+        preset: a world that ships, such as point-giant, or one of your own (`chronoforest learn`).
+        starts: a point "x,y" for each agent in the coordinates of the recordings, longitude first: "0,0 0,36"
+            or "(0, 0) (0, 36)"; or a CSV file with these columns and, if you like, names.
+        goals: a point for each agent, in the same order; back to its start unless given.
         waypoints: points that some agent has to visit.
-        problem: a JSON file with starts, goals and waypoints, instead of the three options.
-        problems: a file of many problems, .json, .jsonl or .csv: each gets a plan NAME.json in the folder.
-        variant: verified, or online for the paper's method, or one of the ablations.
-        seed: the same seed gives the same plan.
-        seconds: take the best plan that is found within so many seconds; as long as it takes unless told.
-        out: folder for the plan and its picture, or one file: .geojson, .gpx, .csv or .json.
+        problem: a .json file with starts, goals and waypoints instead of these three; or a .json, .jsonl or
+            .csv file of many problems, each of which gets a plan NAME.json. The same command continues after
+            a kill.
+        order: names of each agent's stops, to plan for a given order: "S1 W2 W1 G1; S2 G2".
         snap: move a point where nothing was recorded to the nearest place where something was.
+        depart: date and time, such as "2026-11-16 08:00", for arrivals by the clock.
+        seed: the same seed gives the same plan.
+        seconds: take the best plan that is found within so many seconds.
+        variant: verified, online for the paper's method, paper for its settings, or roadmap-only.
+        workers: for many problems, processes on this machine, or ray, or the address of a Ray cluster.
+        out: folder for the plan and its picture, or one file: .geojson, .gpx, .csv or .json; a new folder
+            runs/plan, runs/plan-2 and so on unless given.
+        overwrite: replace a plan that is there.
+        verbose: also show the rounds of the search, and what it counted.
     """
+    choice = PlannerChoice(preset)
     choice.check()
     check_variant(variant)
-    _check_numbers(seed, seconds)
-    typed = {"starts": starts, "goals": goals, "waypoints": waypoints}
-    if problems is not None:
-        _refuse_more(problems, {**typed, "problem": str(problem or "")}, out)
-        where.check(choice.device)
-        return _plan_all(problems, Manner(choice, variant, seed, seconds, snap), where, out)
+    _check_values(seed, seconds, depart)
+    where = _engine(workers)
+    asked = _asked(problem, {"starts": starts, "goals": goals, "waypoints": waypoints})
+    if isinstance(asked, list):
+        target = _folder_for_many(out, {"--order": order, "--depart": depart})
+        manner = Manner(choice, variant, seed, seconds, snap)
+        return 0 if plan_all(asked, manner, where, target) else INCOMPLETE
     if not where.is_plain:
-        raise InvalidParameter("one problem is planned in this process; only --problems takes workers")
-    asked = _problem(problem, typed)
-    with nullcontext() if _is_file(out) else locked(open_folder(out)):
-        result = _planned(choice, asked, snap, out, seed=seed, variant=variant, stop=seconds)
+        raise InvalidParameter("one problem is planned in this process; --workers is for a file of many")
+    target = _free(out, overwrite)
+    options: dict[str, Any] = {"seed": seed, "seconds": seconds, "variant": variant, "snap": snap}
+    options |= {"depart": depart, "order": _orders(order), "on_round": print_round if verbose else None}
+    with nullcontext() if _is_file(target) else locked(open_folder(target)):
+        result = _planned(choice, asked, target, options)
         print(result.summary())
-        _write(result, out)
+        if verbose:
+            print(result.effort)
+        _write(result, target)
     return 0 if result.complete else INCOMPLETE
+
+
+def _check_values(seed: int, seconds: float | None, depart: str) -> None:
+    from chronoforest.planning.timetable import departure
+    from chronoforest.typed import check_seconds, check_whole
+
+    check_whole("seed", seed)
+    departure(depart)
+    if seconds is not None:
+        check_seconds("--seconds", seconds)
+
+
+def _engine(workers: str) -> EngineChoice:
+    """Processes of this machine by their number, a Ray cluster otherwise."""
+    if workers.lstrip("-").isdigit():
+        where = EngineChoice(None if workers == "1" else int(workers))
+    elif workers == "auto" or workers.partition(":")[0] == "ray" or ":" in workers:
+        where = EngineChoice(engine="ray", address=None if workers == "ray" else workers)
+    else:
+        raise InvalidParameter(f"workers must be a number, ray, or a cluster's address, got {workers!r}")
+    where.check()
+    return where
+
+
+def _asked(file: Path | None, typed: Mapping[str, str]) -> Problem | list[NamedProblem]:
+    """What is in a file, one problem or many, or the problem that was typed."""
+    if file is None:
+        return typed_problem(**typed)
+    if given := [f"--{name}" for name, text in typed.items() if text]:
+        raise InvalidProblem(f"--problem {file} says where to go; leave out {', '.join(given)}")
+    return load_problems(file)
+
+
+def _folder_for_many(out: Path | None, single: Mapping[str, str]) -> Path:
+    """Where plans of many problems go; refuses one file, and options of a single problem."""
+    if given := [name for name, text in single.items() if text]:
+        raise InvalidProblem(f"{', '.join(given)} is for one problem, not for a file of many")
+    if out is not None and _is_file(out):
+        raise InvalidProblem(f"every problem gets a plan, so --out must be a folder, got {out}")
+    return out or RUNS / "plans"
+
+
+def _free(out: Path | None, overwrite: bool) -> Path:
+    """Where a plan goes without replacing another, unless that is wanted."""
+    if out is None:
+        names = chain(["plan"], (f"plan-{number}" for number in count(2)))
+        return next(RUNS / name for name in names if overwrite or not (RUNS / name / "plan.json").exists())
+    file = out if _is_file(out) else out / "plan.json"
+    if file.exists() and not overwrite:
+        raise CannotWrite(f"{file} is there already; --overwrite replaces it")
+    return out
 
 
 def _is_file(out: Path) -> bool:
@@ -81,70 +153,26 @@ def _is_file(out: Path) -> bool:
     return is_file
 
 
-def _refuse_more(problems: Path, told: dict[str, str], out: Path) -> None:
-    """Refuse other words about where to go, and a single file for many plans."""
-    if more := [f"--{name}" for name, text in told.items() if text]:
-        raise InvalidProblem(f"--problems {problems} says where to go; leave out {', '.join(more)}")
-    if _is_file(out):
-        raise InvalidProblem(f"--problems writes a plan for each, so --out must be a folder, got {out}")
+def _orders(text: str) -> list[list[str]] | None:
+    """Each agent's stops by their names: "S1 W1 G1; S2 G2"."""
+    agents = re.split(r"[;|]", text) if text else []
+    return [[name for name in re.split(r"[\s,→]+", agent) if name] for agent in agents] or None
 
 
-def _plan_all(file: Path, manner: Manner, where: EngineChoice, out: Path) -> int:
-    from chronoforest.planning.problem_files import load_problems
-
-    return 0 if plan_all(load_problems(file), manner, where, out) else INCOMPLETE
-
-
-def _planned(choice: PlannerChoice, problem: Problem, snap: bool, out: Path, **options: Any) -> PlanResult:
-    """The plan, its rounds shown as they happen; points that are moved to where something was recorded are
-    told."""
+def _planned(choice: PlannerChoice, problem: Problem, out: Path, options: dict[str, Any]) -> PlanResult:
     from rich.console import Console
 
-    from chronoforest.cli.live import rounds_view
-    from chronoforest.planning.exports import check_degrees
+    from chronoforest.exports.plans import check_degrees
 
-    console = Console()
-    with console.status(f"loading {choice.preset}"):
+    with Console().status(f"loading {choice.preset}"):
         planner = choice.load()
     if out.suffix.lower() == ".gpx":
         check_degrees(planner.frame)
-    if snap:
-        problem, notices = planner.snapped(problem)
-        for notice in notices:
-            print(notice)
-    try:
-        with rounds_view(console) as on_round:
-            return planner.plan(problem, on_round=on_round, **options)
-    except InvalidProblem as error:
-        if planner.snapped(problem)[1]:
-            raise InvalidProblem(f"{error}; --snap moves it there") from error
-        raise
-
-
-def _check_numbers(seed: int, seconds: float | None) -> None:
-    from chronoforest.typed import check_seconds, check_whole
-
-    check_whole("seed", seed)
-    if seconds is not None:
-        check_seconds("--seconds", seconds)
-
-
-def _problem(file: Path | None, typed: dict[str, str]) -> Problem:
-    """The problem of a file, or the one that was typed."""
-    from chronoforest.planning.problem_files import load_problem
-    from chronoforest.types import Problem
-
-    if file is None and not typed["starts"]:
-        raise InvalidProblem('nobody said where to go; use --starts "0,0" --goals "52,36", or --problem FILE')
-    if file is None:
-        return Problem(**{name: read_points(name, text) for name, text in typed.items()})
-    if told := [f"--{name}" for name, text in typed.items() if text]:
-        raise InvalidProblem(f"--problem {file} says where to go; leave out {', '.join(told)}")
-    return load_problem(file)
+    return planner.plan(problem, **options)
 
 
 def _write(result: PlanResult, out: Path) -> None:
-    """Save the plan as one file, or with its picture in a folder, and tell where they are."""
+    """Save the plan as one file, or with its picture in a folder, and print where they are."""
     if _is_file(out):
         result.save(out)
         print(f"  {out}  the plan")

@@ -1,32 +1,38 @@
-"""`chronoforest plan --problems`: a plan for every problem of a file."""
+"""`chronoforest plan --problem` with a file of many: a plan for each, none planned twice."""
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections import Counter
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from chronoforest.cli.planning import open_folder
-from chronoforest.cli.progress import LINE_SECONDS, shown
+import numpy as np
+
+from chronoforest.cli.terminal import LINE_SECONDS, open_folder, shown
 from chronoforest.errors import ChronoForestError
-from chronoforest.files import locked
-from chronoforest.planning.plan_folder import FAILURES, PLANS, PlanFolder
-from chronoforest.planning.problem_files import NamedProblem
+from chronoforest.files import append_line, locked
+from chronoforest.types.problem_files import NamedProblem
 
 if TYPE_CHECKING:
     from chronoforest.engines import Answer, EngineChoice, Places
     from chronoforest.peers.choice import PlannerChoice
-    from chronoforest.planning.flights import Outcome
+    from chronoforest.planning.batching import Outcome
     from chronoforest.planning.planner import Planner
     from chronoforest.planning.result import PlanResult
     from chronoforest.presets.loading import PresetPlanner
     from chronoforest.types import Problem
 
-    Told = list[tuple[int, PlanResult | str]]
+    Sent = list[tuple[int, PlanResult | str]]
+    Finished = Generator[tuple[int, Outcome], None, None]
+
+PLANS = "plans.jsonl"
+"""The file with a line about every problem."""
 
 AT_ONCE = 16
 """Problems that a worker gets at a time: enough to fill a batch, few enough to be planned anew."""
@@ -44,10 +50,9 @@ class Manner:
 
     def to_dict(self) -> dict[str, Any]:
         """What of it decides about a plan, as JSON has it."""
-        chosen = {name: getattr(self.choice, name) for name in ("preset", "mode", "planner", "distance")}
-        weights = None if self.choice.weights is None else str(self.choice.weights)
+        world = {"preset": self.choice.preset, "weights": self.choice.fingerprint}
         own = {"variant": self.variant, "seconds": self.seconds, "snap": self.snap}
-        return {**chosen, "weights": weights, **own}
+        return {**world, "settings": self.choice.settings, **own}
 
 
 def plan_all(problems: Sequence[NamedProblem], manner: Manner, where: EngineChoice, out: Path) -> bool:
@@ -59,32 +64,43 @@ def plan_all(problems: Sequence[NamedProblem], manner: Manner, where: EngineChoi
             print(f"{num_kept} of {len(problems)} plans are there already")
         if left:
             _plan(left, manner, where, folder)
-        print(f"{folder.summary()}\n  {out / PLANS}  a line about every plan")
-        if not folder.all_complete:
-            print(f"  {out / FAILURES}  why the others are not complete")
+        print(f"{folder.summary()}\n  {out / PLANS}  a line about every problem")
     return folder.all_complete
 
 
 def _plan(left: Sequence[NamedProblem], manner: Manner, where: EngineChoice, folder: PlanFolder) -> None:
-    outcomes = _here(left, manner) if where.is_plain else _on_workers(left, manner, where)
-    began, num_done = time.perf_counter(), 0
+    """The problems in this process or by workers, each outcome kept as it comes."""
+    if where.is_plain:
+        outcomes = planned(left, manner, manner.choice.load())
+    else:
+        outcomes = _by_workers(left, manner, where)
+    began = time.perf_counter()
     with shown("planning", LINE_SECONDS) as show, closing(outcomes):
-        for number, outcome in outcomes:
+        for num_done, (number, outcome) in enumerate(outcomes, start=1):
             folder.keep(left[number], outcome)
-            num_done += 1
             rate = num_done / (time.perf_counter() - began)
             show(num_done, len(left), f"{rate:.3g} a second, {folder.summary()}")
-    print(f"{num_done} problems in {time.perf_counter() - began:.1f} s, loading included")
+    print(f"{len(left)} problems in {time.perf_counter() - began:.1f} s")
 
 
-def _here(problems: Sequence[NamedProblem], manner: Manner) -> Generator[tuple[int, Outcome], None, None]:
-    """The number of every problem and what came of it, as they finish."""
-    yield from planned(problems, manner, manner.choice.load())
+def planned(problems: Sequence[NamedProblem], manner: Manner, planner: Planner) -> Finished:
+    """The number of every problem and what came of it, as they finish; points that cannot even be moved to
+    where something was recorded come first."""
+    ready: list[tuple[int, Problem]] = []
+    for number, one in enumerate(problems):
+        try:
+            ready.append((number, planner.snapped(one.problem)[0] if manner.snap else one.problem))
+        except ChronoForestError as error:
+            yield number, error
+    seeds = [problems[number].seed_or(manner.seed) for number, _ in ready]
+    outcomes = planner.plan_each(
+        [problem for _, problem in ready], seeds, seconds=manner.seconds, variant=manner.variant
+    )
+    for row, outcome in outcomes:
+        yield ready[row][0], outcome
 
 
-def _on_workers(
-    left: Sequence[NamedProblem], manner: Manner, where: EngineChoice
-) -> Generator[tuple[int, Outcome], None, None]:
+def _by_workers(left: Sequence[NamedProblem], manner: Manner, where: EngineChoice) -> Finished:
     """The same from workers, who get some problems at a time; those that ended their workers together come
     one by one in the end, so that only the one at fault fails."""
     groups = [range(low, min(low + AT_ONCE, len(left))) for low in range(0, len(left), AT_ONCE)]
@@ -100,7 +116,7 @@ def _on_workers(
 
 def _answered(
     left: Sequence[NamedProblem], groups: Sequence[range], manner: Manner, where: EngineChoice
-) -> Generator[tuple[range, Answer[Told]], None, None]:
+) -> Iterator[tuple[range, Answer[Sent]]]:
     """The numbers of every group of problems and what a worker made of them."""
     if not groups:
         return
@@ -111,14 +127,15 @@ def _answered(
             yield groups[answer.index], answer
 
 
-def _outcomes(numbers: range, answer: Answer[Told]) -> Iterator[tuple[int, Outcome]]:
-    if answer.result is None:
-        yield from ((number, ChronoForestError(answer.failure)) for number in numbers)
-    else:
-        yield from ((numbers[k], _outcome(told)) for k, told in answer.result)
+def _outcomes(numbers: range, answer: Answer[Sent]) -> Iterator[tuple[int, Outcome]]:
+    sent = (
+        dict.fromkeys(range(len(numbers)), answer.failure) if answer.result is None else dict(answer.result)
+    )
+    for row, found in sent.items():
+        yield numbers[row], ChronoForestError(found) if isinstance(found, str) else found
 
 
-def plan_some(manner: Manner, problems: Sequence[NamedProblem], places: Places) -> Told:
+def plan_some(manner: Manner, problems: Sequence[NamedProblem], places: Places) -> Sent:
     """What a worker makes of problems: plans, or why there is none; not all errors can be sent."""
     planner = _loaded(manner.choice.moved(places))
     return [
@@ -127,30 +144,98 @@ def plan_some(manner: Manner, problems: Sequence[NamedProblem], places: Places) 
     ]
 
 
-def _outcome(told: PlanResult | str) -> Outcome:
-    return ChronoForestError(told) if isinstance(told, str) else told
-
-
 @lru_cache(maxsize=1)
 def _loaded(choice: PlannerChoice) -> PresetPlanner:
     """What a process has loaded."""
     return choice.load()
 
 
-def planned(
-    problems: Sequence[NamedProblem], manner: Manner, planner: Planner
-) -> Iterator[tuple[int, Outcome]]:
-    """The number of every problem and what came of it, as they finish; points that cannot even be moved to
-    where something was recorded come first."""
-    ready: list[tuple[int, Problem]] = []
-    for number, one in enumerate(problems):
+@dataclass(frozen=True)
+class Entry:
+    """A line about a problem; asked: the problem, its seed, how it was planned; length, seconds: of its plan,
+    None where there is none; reason: why it has no complete plan, "" where it has one."""
+
+    name: str
+    asked: Mapping[str, Any]
+    length: float | None = None
+    seconds: float | None = None
+    reason: str = ""
+
+    @property
+    def kind(self) -> str:
+        """What became of the problem."""
+        if self.length is None:
+            return "without a plan"
+        return "incomplete" if self.reason else "complete"
+
+
+class PlanFolder:
+    """Plans as NAME.json, and a line about each problem in `plans.jsonl`, of which the last one counts.
+
+    how: what else a plan depends on; another one in the same folder is planned again and replaced.
+    """
+
+    def __init__(self, folder: Path, seed: int, how: Mapping[str, Any]) -> None:
+        self.folder, self.seed, self.how = folder, seed, how
+        self.counts: Counter[str] = Counter(complete=0)
+
+    def open(self, problems: Iterable[NamedProblem]) -> list[NamedProblem]:
+        """Those of the problems that are not planned yet, or for which there was no plan."""
+        known, left = self._known(), []
+        for one in problems:
+            entry = known.get(one.name)
+            if entry is None or entry.asked != self._asked(one) or not self._holds(one):
+                left.append(one)
+            else:
+                self.counts[entry.kind] += 1
+        return left
+
+    def path(self, one: NamedProblem) -> Path:
+        """Where the plan of a problem is."""
+        return self.folder / f"{one.name}.json"
+
+    def keep(self, one: NamedProblem, outcome: Outcome) -> None:
+        """Write a plan, or why there is none."""
+        if isinstance(outcome, ChronoForestError):
+            entry = Entry(one.name, self._asked(one), reason=str(outcome))
+        else:
+            outcome.save(self.path(one))
+            reason = ". ".join([f"incomplete, {outcome.missing}", *outcome.shortfalls])
+            measures = (outcome.length, round(outcome.seconds, 3))
+            entry = Entry(one.name, self._asked(one), *measures, "" if outcome.complete else reason)
+        append_line(self.folder / PLANS, json.dumps(asdict(entry), allow_nan=False, ensure_ascii=False))
+        self.counts[entry.kind] += 1
+
+    def summary(self) -> str:
+        """How many plans there are."""
+        return ", ".join(f"{count} {kind}" for kind, count in self.counts.items())
+
+    @property
+    def all_complete(self) -> bool:
+        """Whether every problem has a complete plan."""
+        return self.counts.total() == self.counts["complete"]
+
+    def _asked(self, one: NamedProblem) -> dict[str, Any]:
+        return {**one.problem.to_dict(), "seed": one.seed_or(self.seed), **self.how}
+
+    def _holds(self, one: NamedProblem) -> bool:
+        """Whether the file of a problem is a whole plan for it."""
+        from chronoforest.exports.saved import load_result
+
         try:
-            ready.append((number, planner.snapped(one.problem)[0] if manner.snap else one.problem))
-        except ChronoForestError as error:
-            yield number, error
-    seeds = [problems[number].seed_or(manner.seed) for number, _ in ready]
-    outcomes = planner.plan_each(
-        [problem for _, problem in ready], seeds, stop=manner.seconds, variant=manner.variant
-    )
-    for row, outcome in outcomes:
-        yield ready[row][0], outcome
+            return np.array_equal(load_result(self.path(one)).problem.anchors, one.problem.anchors)
+        except ChronoForestError:
+            return False
+
+    def _known(self) -> dict[str, Entry]:
+        """The last line about each problem; a line that a kill tore is left out."""
+        path = self.folder / PLANS
+        lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+        return {entry.name: entry for entry in map(_entry, lines) if entry is not None}
+
+
+def _entry(line: str) -> Entry | None:
+    try:
+        return Entry(**json.loads(line))
+    except (ValueError, TypeError):
+        return None

@@ -38,6 +38,7 @@ def new(
     data: Path,
     out: Path | None = None,
     overwrite: bool = False,
+    show_all: Annotated[bool, arg(name="all")] = False,
 ) -> None:
     """Propose a preset from statistics of recordings, as a TOML file to read and edit.
 
@@ -46,39 +47,32 @@ def new(
         data: the dataset, from `chronoforest data import`.
         out: the file to write; NAME.toml in the current folder unless told.
         overwrite: replace a file that is there.
+        show_all: also print the settings that hardly anyone changes; the file has them either way.
     """
-    from chronoforest.names import PRESETS
-
     path = out if out is not None else Path(f"{name}.toml")
-    _check_name(name, path, overwrite, {*PRESETS, *PRESETS.values()})
-    if not data.is_file():
+    _check_name(name, path, overwrite)
+    if not os.path.isfile(data):
         raise BadDataset(f"{data}: no such file; `chronoforest data import` makes one")
     from chronoforest.data.episodes import load
     from chronoforest.presets.files import write_preset_file
     from chronoforest.presets.named import load_preset
-    from chronoforest.presets.proposal import propose
+    from chronoforest.presets.proposal import PLAIN, head, propose
 
     settings = propose(load(data), Path(os.path.relpath(data, path.parent)).as_posix())
-    head = (
-        f"Preset {name}: proposed by `chronoforest preset new`; every value may be changed.",
-        "Lengths are in units of the coordinates, durations in steps. What is not here is as in the mazes.",
-    )
-    write_preset_file(path, head, settings)
+    write_preset_file(path, head("preset new", name), settings)
     load_preset(path)
     for setting in settings:
-        print(f"{setting.name:<40} {setting.value!s:<16} {setting.reason}")
+        if show_all or setting.name in PLAIN:
+            words = setting.reason if show_all else PLAIN[setting.name]
+            print(f"{setting.name:<40} {setting.value!s:<16} {words}")
     print(f"{path}: written; train with `chronoforest train all --preset {path if out else name}`")
 
 
-def _check_name(name: str, path: Path, overwrite: bool, taken: set[str]) -> None:
+def _check_name(name: str, path: Path, overwrite: bool) -> None:
     from chronoforest.errors import CannotWrite, InvalidParameter
+    from chronoforest.names import check_new_name
 
-    if not name or not all(letter.isalnum() or letter in "-_" for letter in name):
-        raise InvalidParameter(f"a preset's name is made of letters, digits, - and _, got {name!r}")
-    if name in taken:
-        raise InvalidParameter(
-            f"{name!r} is the name of a preset that ships with the package; choose another"
-        )
+    check_new_name(name)
     if path.name != f"{name}.toml":
         raise InvalidParameter(
             f"a preset is called after its file: --out must end in {name}.toml, got {path}"

@@ -1,14 +1,15 @@
-"""`chronoforest run`: plan an official task and walk it in MuJoCo."""
+"""`chronoforest run`, an official task planned and walked in MuJoCo; `chronoforest demo`, the first one to
+try."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from chronoforest.cli.planning import Choice, open_folder
+from chronoforest.cli.terminal import Choice, bar, open_folder
 from chronoforest.files import locked
-from chronoforest.modules import require
-from chronoforest.names import DEFAULT_VARIANT, check_variant
+from chronoforest.names import DEFAULT_VARIANT, RUNS, check_variant, require
+from chronoforest.peers.choice import PlannerChoice
 
 if TYPE_CHECKING:
     from chronoforest.execution.journey import Journey
@@ -21,38 +22,34 @@ def run(
 
     Args:
         task: 1 to 5.
-        variant: verified, or online for the paper's method, or one of the ablations.
+        variant: verified, online for the paper's method, paper for its settings, or roadmap-only.
         seed: the same seed gives the same plan.
-        out: folder for the records, the pictures and the video; runs/PRESET-taskTASK unless told.
+        out: folder for the records, the pictures and the video; runs/PRESET-taskTASK unless given.
     """
-    from chronoforest.envs.tasks import make_env, world
-    from chronoforest.errors import InvalidParameter
+    from chronoforest.envs.tasks import check_task, make_env, world
     from chronoforest.typed import check_whole
 
     choice.check()
     check_variant(variant)
     check_whole("seed", seed)
-    num_tasks = len(world(choice.preset).maze.tasks)
-    if not 1 <= task <= num_tasks:
-        raise InvalidParameter(f"--task must be 1…{num_tasks}, got {task}")
+    world(choice.preset)
+    check_task(task)
     require("sim")
     from chronoforest.execution.journey import walk_task
     from chronoforest.execution.rollout import MAX_STEPS
 
-    with locked(open_folder(out or Path("runs") / f"{choice.preset}-task{task}")) as folder:
+    with locked(open_folder(out or RUNS / f"{choice.preset}-task{task}")) as folder:
         planner, env = choice.load(), make_env(choice.preset, max_episode_steps=MAX_STEPS)
         journey = walk_task(planner, env, task, seed=seed, variant=variant)
-        print(journey.summary())
-        for path in write_journey(journey, folder, f"{choice.preset}, task {task}"):
-            print(f"  {path}")
+        _write(journey, folder, f"{choice.preset}, task {task}")
 
 
-def write_journey(journey: Journey, folder: Path, title: str) -> list[Path]:
-    """Records, then the pictures and the video drawn from them; returns what was written."""
-    from chronoforest.cli.progress import bar
-    from chronoforest.report.plots import draw_rollouts
+def _write(journey: Journey, folder: Path, title: str) -> None:
+    """The summary on the screen; in the folder records, then the pictures and the video drawn from them."""
+    from chronoforest.report.maps import draw_rollouts
     from chronoforest.report.video import draw_video
 
+    print(journey.summary())
     journey.save(folder)
     result = journey.result
     result.plot(folder / "plan.png")
@@ -60,4 +57,44 @@ def write_journey(journey: Journey, folder: Path, title: str) -> list[Path]:
     with bar("video", "frames") as on_frame:
         view = draw_video(folder / "walk.mp4", result, journey.rollouts, title, on_frame=on_frame)
     print(f"video: {view}")
-    return [folder / name for name in ("plan.json", "rollout.json", "plan.png", "walk.png", "walk.mp4")]
+    for name in ("plan.json", "rollout.json", "plan.png", "walk.png", "walk.mp4"):
+        print(f"  {folder / name}")
+
+
+PRESET = "antmaze-giant-stitch-v0"
+STARTS = [[0.0, 0.0], [0.0, 36.0]]
+GOALS = [[52.0, 36.0], [52.0, 0.0]]
+WAYPOINTS = [[16.0, 0.0], [4.0, 24.0], [20.0, 16.0], [32.0, 8.0], [32.0, 24.0]]
+
+
+def demo(
+    out: Path = RUNS / "demo",
+    seed: int = 0,
+    mode: Literal["default", "fast"] = "default",
+    weights: Path | None = None,
+) -> None:
+    """Plan for two ants and five waypoints in the giant maze, walk both, and draw what happened.
+
+    Args:
+        out: folder for the records, the pictures and the video.
+        seed: the same seed gives the same plan.
+        mode: default, or fast.
+        weights: folder of trained models; those of the package unless given.
+    """
+    from chronoforest.typed import check_whole
+
+    choice = PlannerChoice(PRESET, mode=mode, weights=weights)
+    choice.check()
+    check_whole("seed", seed)
+    require("sim")
+    from chronoforest.execution.journey import walk_problem
+    from chronoforest.types import Problem
+
+    with locked(open_folder(out)) as folder:
+        journey = walk_problem(
+            choice.load(),
+            Problem(STARTS, GOALS, WAYPOINTS),
+            seed=seed,
+            on_plan=lambda result: print(f"{result.headline}; now both walk", flush=True),
+        )
+        _write(journey, folder, "two ants, five waypoints")

@@ -44,7 +44,7 @@ def everything(options: Options) -> None:
 
 def _train(options: TrainOptions, *kinds: str) -> None:
     options.check()
-    from chronoforest.cli.progress import training_bar
+    from chronoforest.cli.terminal import training_bar
     from chronoforest.presets.training import train_preset
 
     done = []
@@ -60,11 +60,8 @@ def _train(options: TrainOptions, *kinds: str) -> None:
 
 
 def _print_marks(folder: Path) -> None:
-    """Whether the models are good enough to plan with, a line each."""
-    from chronoforest.presets.quality import read_marks
+    """What the models are good for: a line about each subject."""
+    from chronoforest.presets.quality import read_marks, verdicts
 
-    marks = read_marks(folder)
-    if marks:
-        print(f"{folder}: good enough to plan with?")
-    for one in marks:
-        print(f"  {one}")
+    for one in verdicts(read_marks(folder)):
+        print(f"{folder}: {one.about} {one}")

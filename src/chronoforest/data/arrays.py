@@ -7,24 +7,28 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from chronoforest.data.foreign import PICKLE
-from chronoforest.data.textfiles import shortened
+from chronoforest.data.tables import Column, shortened
 from chronoforest.errors import BadDataset
 from chronoforest.files import DAMAGE, reading
-from chronoforest.modules import optional
+from chronoforest.names import optional
 
-Column = NDArray[Any]
+PICKLE = (
+    "pickles are not opened, because they can run programs; save its arrays with np.savez, as x, y, episode "
+    "and time or observations, terminals and timeouts"
+)
+"""Advice on files that hold Python objects."""
 
 
 def read_numpy(path: Path) -> dict[str, Column]:
-    """`.npz` arrays by name; a table in a `.npy` by field or by position."""
-    arrays = _loaded(path)
-    arrays = {name: array for name, array in arrays.items() if array.ndim > 0}
-    stack = next((array for array in arrays.values() if array.ndim == 3), None)
-    if stack is not None:
-        return _unstacked(path, arrays, stack.shape[:2])
+    """`.npz` arrays by name; a table in a `.npy` by field or by position. Of a stack of episodes [E, T, D],
+    every row also has its episode and its number in it."""
+    arrays = {name: array for name, array in _loaded(path).items() if array.ndim > 0}
+    shape = next((array.shape[:2] for array in arrays.values() if array.ndim == 3), None)
+    if shape is not None:
+        arrays = {name: _flat(path, name, array, shape) for name, array in arrays.items()}
+        episode, frame = np.divmod(np.arange(shape[0] * shape[1]), shape[1])
+        arrays = {"episode": episode, "frame": frame, **arrays}
     return dict(column for name, array in arrays.items() for column in _named_columns(path, name, array))
 
 
@@ -43,52 +47,34 @@ def _loaded(path: Path) -> dict[str, Column]:
             raise ValueError(f"it holds Python objects; {PICKLE}") from error
 
 
-def _unstacked(path: Path, arrays: Mapping[str, Column], shape: tuple[int, ...]) -> dict[str, Column]:
-    """Episodes of one length as columns with an episode and a number in it: [E, T, D], [E, T] of every row,
-    [E] of all rows of an episode."""
-    num_episodes, num_steps = shape
-    columns: dict[str, Column] = {
-        "episode": np.repeat(np.arange(num_episodes), num_steps),
-        "frame": np.tile(np.arange(num_steps), num_episodes),
-    }
-    for name, array in arrays.items():
-        if array.shape[:2] == shape:
-            flat = array.reshape(num_episodes * num_steps, *array.shape[2:])
-        elif array.shape == shape[:1]:
-            flat = np.repeat(array, num_steps)
-        else:
-            raise BadDataset(
-                f"{path}: array {name!r} has shape {list(array.shape)}, expected [{num_episodes}, "
-                f"{num_steps}, …] as others have"
-            )
-        columns |= dict(_named_columns(path, name, flat))
-    return columns
+def _flat(path: Path, name: str, array: Column, shape: tuple[int, ...]) -> Column:
+    """[E × T, …] of an array [E, T, …] of every row or [E] of all rows of an episode."""
+    if array.shape[:2] == shape:
+        return array.reshape(shape[0] * shape[1], *array.shape[2:])
+    if array.shape == shape[:1]:
+        return np.repeat(array, shape[1])
+    expected = f"[{shape[0]}, {shape[1]}, …] as others have"
+    raise BadDataset(f"{path}: array {name!r} has shape {list(array.shape)}, expected {expected}")
 
 
 def _named_columns(path: Path, name: str, array: Column) -> Iterator[tuple[str, Column]]:
     """[N] is a column; [N, D] gives NAME.0, NAME.1, …; fields of a structured array keep their names."""
+    stem = f"{name}." if name else ""
     if array.dtype.names:
-        for field in array.dtype.names:
-            yield _joined(name, field), array[field].reshape(-1)
+        yield from ((f"{stem}{field}", array[field].reshape(-1)) for field in array.dtype.names)
     elif array.ndim == 1:
         yield name or "0", array
     elif array.ndim == 2:
-        for k in range(array.shape[1]):
-            yield _joined(name, k), array[:, k]
+        yield from ((f"{stem}{k}", column) for k, column in enumerate(array.T))
     else:
         raise BadDataset(f"{path}: array {name!r} has shape {list(array.shape)}, expected [rows, columns]")
-
-
-def _joined(name: str, part: object) -> str:
-    return f"{name}.{part}" if name else str(part)
 
 
 def read_minari(name: str) -> dict[str, Column]:
     """All episodes of a local Minari dataset: observations.0, …, actions.0, …, episode and frame."""
     minari = optional("minari", "minari")
     try:
-        dataset = minari.load_dataset(name)
-        parts = [_minari_columns(episode) for episode in dataset.iterate_episodes()]
+        parts = [_minari_columns(episode) for episode in minari.load_dataset(name).iterate_episodes()]
     except (ImportError, *DAMAGE) as error:
         raise BadDataset(
             f"minari:{name}: cannot be read ({shortened(str(error))}); "
@@ -102,10 +88,10 @@ def read_minari(name: str) -> dict[str, Column]:
 def _minari_columns(episode: Any) -> dict[str, Column]:
     """One episode; its last observation, after which nothing was done, repeats the last action."""
     columns = dict(_flattened("observations", episode.observations))
-    num_rows = len(next(iter(columns.values())))
-    for key, values in _flattened("actions", episode.actions):
-        columns[key] = values[np.minimum(np.arange(num_rows), len(values) - 1)]
-    return {**columns, "episode": np.full(num_rows, episode.id), "frame": np.arange(num_rows)}
+    frame = np.arange(len(next(iter(columns.values()))))
+    actions = dict(_flattened("actions", episode.actions))
+    columns |= {key: values[np.minimum(frame, len(values) - 1)] for key, values in actions.items()}
+    return {**columns, "episode": np.full(len(frame), episode.id), "frame": frame}
 
 
 def _flattened(name: str, values: Any) -> Iterator[tuple[str, Column]]:
@@ -113,8 +99,6 @@ def _flattened(name: str, values: Any) -> Iterator[tuple[str, Column]]:
     if isinstance(values, Mapping):
         for key, inner in values.items():
             yield from _flattened(f"{name}.{key}", inner)
-        return
-    array = np.asarray(values)
-    flat = array.reshape(len(array), -1)
-    for k in range(flat.shape[1]):
-        yield f"{name}.{k}", flat[:, k]
+    else:
+        flat = np.asarray(values).reshape(len(values), -1)
+        yield from ((f"{name}.{k}", column) for k, column in enumerate(flat.T))

@@ -1,272 +1,222 @@
-"""Times as people write them, as seconds."""
+"""Times as people write them, as seconds: pandas parses; this module decides which way of writing it is."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from itertools import islice
+from functools import partial
+from typing import Any
 
 import numpy as np
 
-from chronoforest.data.digits import are_digits, from_digits
+from chronoforest.names import optional
 from chronoforest.types import FloatArray
 
 DATE = re.compile(
-    r"(\d{1,4})[/.-](\d{1,2}|[A-Za-z]{3})[/.-](\d{1,4})"
-    r"(?:[ T,]+(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s*([AaPp][Mm])?)?"
+    r"(\d{1,4}[/.-](?:\d{1,2}|[A-Za-z]{3})[/.-]\d{1,4})"
+    r"(?:[ T,]+(\d{1,2}):(\d{2})(?::(\d{2}(?:[.,]\d{1,9})?))?\s*([AaPp][Mm])?)?"
 )
 """A date with slashes, points or dashes, and the time of day behind it."""
-
-PLAIN_ISO = re.compile(r"\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}:\d{2}(?:\.\d{1,6})?Z?")
-"""A date of ISO 8601 in UTC, as nearly all large files have."""
-
-ORDERS = {"ymd": "year first", "dmy": "day first", "mdy": "month first"}
-"""How days, months and years follow each other, in words."""
-
-MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 
 HOURS = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}(?:[.,]\d+)?))?")
 """A time of day alone."""
 
-WORDED = re.compile(
-    r"(?:(?P<d>\d{1,2})(?:st|nd|rd|th)?[ -](?P<m>[A-Za-z]{3,9})|(?P<n>[A-Za-z]{3,9}) (?P<e>\d{1,2}))\b"
-    r"(?P<rest>.*)"
-)
-YEAR = re.compile(r"(?<![\d:+-])(\d{4})(?!\d)")
-TIME_OF_DAY = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}(?:\.\d+)?))?\s*([AaPp][Mm])?")
-"""A day beside a month's name, what follows it, a year and a time of day in it: Sat Apr 02 23:50:55 2011."""
+HOURS_OF_A_DAY = "hours of a day"
+"""What a clock without days is called; it begins anew every midnight."""
 
-HOURS_OF_A_DAY, DAY = "hours of a day", 86_400.0
-"""What a clock without days is called, and when it begins anew."""
+ORDERS = {
+    "dates with the year first": ("%Y/%m/%d",),
+    "dates with the day first": ("%d/%m/%Y", "%d/%m/%y", "%d/%b/%Y", "%d/%b/%y"),
+    "dates with the month first": ("%m/%d/%Y", "%m/%d/%y", "%b/%d/%Y"),
+}
+"""Ways to write a day, and the formats of each."""
 
-FINER = ((1e17, 1e9, "nanoseconds"), (1e14, 1e6, "microseconds"), (1e11, 1e3, "milliseconds"))
-"""Since 1970 so many of them passed, and how many make a second; seconds take until the year 5138 to become
-as many."""
-
-CALLED = {
+UNIT_WORDS = {
     **dict.fromkeys(("ms", "msec", "millis", "milliseconds"), (1e3, "milliseconds")),
     **dict.fromkeys(("us", "usec", "micros", "microseconds"), (1e6, "microseconds")),
     **dict.fromkeys(("ns", "nsec", "nanos", "nanoseconds"), (1e9, "nanoseconds")),
 }
-"""Words of a column's name that tell the unit."""
+"""Words of a column's name: how many of the unit make a second, and what it is called."""
 
-SHEET_DAYS, SHEET_EPOCH = (20_000.0, 80_000.0), 25_569.0
-"""Days that spreadsheets count from 1900: those of 1954 to 2119, and the one of 1970."""
-
-SHEET_STEP, SHEET_SPAN = 0.005, 1000.0
-"""Days from row to row, seven minutes, and from the first to the last, that such columns stay below."""
-
-EPOCHS = (6e8, 2.3e9)
-"""Seconds since 1970 in 1989 and in 2042; numbers between them that run on are hardly anything else."""
-
-MOST_ODD, LEAST_CELLS = 0.01, 20
-"""Share of cells that may be something else, and cells from which on one may."""
-
-Parse = Callable[[str], float]
+Parse = Callable[[Any], FloatArray]
+"""Cells [n] of a pandas series as seconds [n], NaN where they are written otherwise."""
 
 
 @dataclass(frozen=True)
 class Clock:
-    """When rows were recorded: seconds: [N]; told: what the file holds where it is not plain seconds."""
+    """When rows were recorded: seconds: [N]; writing: how the file wrote them, "" where as plain seconds."""
 
     seconds: FloatArray
-    told: str = ""
+    writing: str = ""
 
 
-@dataclass(frozen=True)
-class Writing:
-    """A way to write times: parse: a cell as seconds, ValueError where it is none; told: its name."""
+def parsed(cells: Sequence[str]) -> Clock:
+    """Cells [n] that hold something as seconds, NaN where one holds no time.
 
-    parse: Parse
-    told: str
-
-
-def writing_of(cells: Sequence[str]) -> Writing:
-    """How every cell of a column can be read; as plain numbers, which complain, where nothing fits.
-
-    Where days and months could be either way round, the way that keeps the recordings together is taken, and
-    said.
+    A few may be something else: units below a header, a total at the end. Where days and months could be
+    either way round, the way that keeps the recordings together is taken, and the clock says so.
     """
-    plain = Writing(_plain, "")
-    fitting = _fitting(plain, cells, 0) or _fitting(plain, cells, few_of(len(cells)))
-    if not fitting:
-        return plain
-    best = min(fitting, key=lambda way: _odd_and_span(way, cells)) if len(fitting) > 1 else fitting[0]
-    others = [way.told for way in fitting if way is not best]
+    if (plain := _quickly(cells)) is not None:
+        return Clock(plain)
+    series = optional("pandas", "geo").Series(list(cells), dtype=object)
+    dates: dict[str, Parse] = {name: partial(_ordered, formats=formats) for name, formats in ORDERS.items()}
+    for most_odd in (0, few_of(len(cells))):
+        for ways in ({"": _plain}, {HOURS_OF_A_DAY: _of_day}, {**dates, "dates": _worded}):
+            times = {writing: parse(series) for writing, parse in ways.items()}
+            fitting = {name: time for name, time in times.items() if np.isnan(time).sum() <= most_odd}
+            if fitting:
+                return _most_compact(fitting)
+    return Clock(_plain(series))
+
+
+def _most_compact(fitting: dict[str, FloatArray]) -> Clock:
+    """The way that reads most cells and, of several, the one with the least time from first to last."""
+    best = min(fitting, key=lambda way: (np.isnan(fitting[way]).sum(), np.ptp(_known(fitting[way]))))
+    others = [way for way in fitting if way != best]
     doubt = f", though {others[0]} would fit too" if others else ""
-    return Writing(best.parse, f"{best.told}{doubt}" if best is not plain else "")
+    return Clock(fitting[best], best + doubt)
 
 
 def few_of(num_cells: int) -> int:
-    """How many cells of a column may be something else: units below the header, a total at the end."""
-    return max(1, int(MOST_ODD * num_cells)) if num_cells >= LEAST_CELLS else 0
+    """How many cells of a column may be something else: one in a hundred, none of fewer than twenty."""
+    return max(1, num_cells // 100) if num_cells >= 20 else 0
 
 
-def iso_seconds(cells: Sequence[str]) -> FloatArray | None:
-    """[n] seconds since 1970 of dates that are all written plainly, "" being none, quicker than one by one;
-    None where one is not."""
-    if not all(PLAIN_ISO.fullmatch(cell) for cell in cells if cell):
-        return None
-    try:
-        times = np.array([cell.removesuffix("Z") for cell in cells], dtype="datetime64[us]")
-    except ValueError:  # a month or an hour that there is not
-        return None
-    return np.where(np.isnat(times), np.nan, times.astype(np.int64) / 1e6)
-
-
-def clock_of(numbers: FloatArray, words: set[str]) -> Clock:
-    """Numbers as seconds: those that count smaller units from 1970, or are called so, are divided; days of
+def clock_of(numbers: FloatArray, words: AbstractSet[str]) -> Clock:
+    """Numbers as seconds: those that count smaller units since 1970, or are called so, are divided; days of
     spreadsheets are multiplied.
 
     words: of the column's name.
     """
-    if are_digits(numbers):
-        return Clock(from_digits(numbers), "dates in digits")
-    finite = np.abs(numbers[np.isfinite(numbers)])
-    usual = float(np.median(finite)) if len(finite) else 0.0
-    for least, parts, told in FINER:
+    known = np.abs(_known(numbers))
+    usual = float(np.median(known)) if len(known) else 0.0
+    if len(known) and known.min() > 1.9e13 and known.max() < 2.2e13:  # 20260501093000
+        whole = optional("pandas", "geo").Series(numbers).astype("Int64").astype("string")
+        dates = _dates(whole, format="%Y%m%d%H%M%S")
+        if np.isfinite(dates).sum() == len(known):
+            return Clock(dates, "dates in digits")
+    # Seconds since 1970 reach 1e11 in the year 5138.
+    for least, parts, name in ((1e17, 1e9, "nano"), (1e14, 1e6, "micro"), (1e11, 1e3, "milli")):
         if usual > least:
-            return Clock(numbers / parts, f"{told} since 1970")
-    for word in words & CALLED.keys():
-        parts, told = CALLED[word]
-        return Clock(numbers / parts, told)
-    if _are_sheet_days(finite):
-        return Clock((numbers - SHEET_EPOCH) * 86_400.0, "days of a spreadsheet")
+            return Clock(numbers / parts, f"{name}seconds since 1970")
+    for word in words & UNIT_WORDS.keys():
+        parts, name = UNIT_WORDS[word]
+        return Clock(numbers / parts, name)
+    if _are_sheet_days(known):
+        return Clock((numbers - 25_569.0) * 86_400.0, "days of a spreadsheet")  # 25,569: 1970 since 1900
     return Clock(numbers)
 
 
 def past_midnight(seconds: FloatArray) -> FloatArray:
-    """[n] hours of a day, one after the other, as a time that runs on: back by half a day or more is the next
-    day."""
+    """[n] hours of a day as a time that runs on: back by half a day or more is the next day."""
     known = np.flatnonzero(np.isfinite(seconds))
     nights = np.zeros(len(seconds))
-    nights[known[1:]] = np.diff(seconds[known]) < -DAY / 2
-    return np.asarray(seconds + DAY * np.cumsum(nights))
+    nights[known[1:]] = np.diff(seconds[known]) < -43_200.0
+    return np.asarray(seconds + 86_400.0 * np.cumsum(nights))
 
 
 def are_epochs(numbers: FloatArray) -> bool:
-    """Whether numbers can hardly be anything but times since 1970, in seconds or parts of them."""
-    finite = numbers[np.isfinite(numbers)]
-    if len(finite) == 0:
+    """Whether numbers can hardly be anything but times since 1970 (of 1989 to 2042), in seconds or parts."""
+    known = _known(numbers)
+    if len(known) == 0:
         return False
-    seconds = clock_of(finite, set()).seconds
-    is_recent = bool((seconds > EPOCHS[0]).all() and (seconds < EPOCHS[1]).all())
-    return is_recent and len(np.unique(finite)) > len(finite) / 2
+    seconds = clock_of(known, set()).seconds
+    return bool(((seconds > 6e8) & (seconds < 2.3e9)).all()) and len(np.unique(known)) > len(known) / 2
 
 
 def are_dates(cells: Sequence[str]) -> bool:
-    """Whether cells are dates with hours, written in whichever way."""
+    """Whether all cells that hold something are dates with hours, written in whichever way."""
     known = [cell for cell in cells if cell]
     if not known or not all(":" in cell and HOURS.fullmatch(cell) is None for cell in known):
         return False
-    return _fits(writing_of(known), known)
+    return bool(np.isfinite(parsed(known).seconds).all())
 
 
-def _fitting(plain: Writing, cells: Sequence[str], most_odd: int) -> list[Writing]:
-    """Ways in which all cells but so many can be read: plainly, as hours, or all that have the days."""
-    for way in (plain, Writing(_of_day, HOURS_OF_A_DAY)):
-        if _fits(way, cells, most_odd):
-            return [way]
-    return [way for way in (*_ordered(), Writing(_worded, "dates")) if _fits(way, cells, most_odd)]
+def hours_from_digits(texts: Sequence[str], fewest: int = 20) -> list[str] | None:
+    """Times of a day that are written as one number, 93000, with colons, "" being none; None where they are
+    something else: of several such numbers none ends with 60 to 99.
 
-
-def _fits(way: Writing, cells: Sequence[str], most_odd: int = 0) -> bool:
-    is_odd = (_read(way, cell) is None for cell in cells)
-    return next(islice((odd for odd in is_odd if odd), most_odd, None), None) is None
-
-
-def _read(way: Writing, cell: str) -> float | None:
-    try:
-        return way.parse(cell)
-    except (ValueError, OverflowError, OSError):
+    fewest: different numbers that can hardly be so by chance.
+    """
+    known = {text.split(".")[0] for text in texts if text}
+    if len(known) < fewest or not all(text.isdigit() and len(text) <= 6 for text in known):
         return None
+    numbers = np.array([int(text) for text in known])
+    is_time = (numbers % 100 < 60) & (numbers // 100 % 100 < 60)
+    if not 10_000 <= numbers.max() <= 235_959 or not is_time.all():
+        return None
+    wide = [text.zfill(6 + len(text) - len(text.split(".")[0])) if text else "" for text in texts]
+    return [f"{text[:2]}:{text[2:4]}:{text[4:]}" if text else "" for text in wide]
 
 
-def _odd_and_span(way: Writing, cells: Sequence[str]) -> tuple[int, float]:
-    """How many cells cannot be read, and seconds from the first to the last of the others."""
-    times = [time for cell in cells if (time := _read(way, cell)) is not None]
-    return len(cells) - len(times), max(times) - min(times)
+def _known(numbers: FloatArray) -> FloatArray:
+    return numbers[np.isfinite(numbers)]
 
 
-def _plain(cell: str) -> float:
-    """A number or a date of ISO 8601, in UTC unless it says otherwise."""
+def _dates(cells: Any, **how: Any) -> FloatArray:
+    """[n] seconds since 1970 of cells that pandas parses, NaN of others."""
+    when = optional("pandas", "geo").to_datetime(cells, errors="coerce", utc=True, **how)
+    times = np.asarray(when.dt.tz_localize(None).to_numpy(dtype="datetime64[us]"))
+    return np.where(np.isnat(times), np.nan, times.astype(np.int64) / 1e6)
+
+
+def _quickly(cells: Sequence[str]) -> FloatArray | None:
+    """[n] seconds of cells that are all numbers, or all dates as nearly all large files have them, without
+    pandas; None where one is not."""
     with suppress(ValueError):
-        return float(cell)
-    when = datetime.fromisoformat(cell.removesuffix(" UTC").removesuffix(" GMT"))
-    return (when if when.tzinfo is not None else when.replace(tzinfo=UTC)).timestamp()
+        return np.array(cells, dtype=np.float64)
+    pattern = re.compile(r"\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}:\d{2}(?:\.\d{1,6})?Z?")
+    with suppress(ValueError):  # a month or an hour that there is not
+        if all(map(pattern.fullmatch, cells)):
+            times = np.array([cell.removesuffix("Z") for cell in cells], dtype="datetime64[us]")
+            return np.asarray(times.astype(np.int64) / 1e6)
+    return None
 
 
-def _of_day(cell: str) -> float:
+def _plain(cells: Any) -> FloatArray:
+    """A number, or a date of ISO 8601 in UTC unless it says otherwise."""
+    numbers = optional("pandas", "geo").to_numeric(cells, errors="coerce").to_numpy(dtype=float, copy=True)
+    rest = cells[np.isnan(numbers)].str.replace(r" (?:UTC|GMT)$", "", regex=True)
+    # A date has a dash or a colon: 2026 alone is a number, and May alone is nothing.
+    numbers[np.isnan(numbers)] = _dates(rest.where(rest.str.contains("[-:]"), None), format="ISO8601")
+    return numbers
+
+
+def _of_day(cells: Any) -> FloatArray:
     """Seconds since midnight."""
-    found = HOURS.fullmatch(cell)
-    if found is None:
-        raise ValueError(cell)
-    hours, minutes, seconds = found.groups()
-    return 3600.0 * int(hours) + 60.0 * int(minutes) + float((seconds or "0").replace(",", "."))
+    parts = cells.str.extract(f"^{HOURS.pattern}$").fillna({2: "0"})
+    return np.asarray(parts.replace(",", ".", regex=True).astype(float) @ np.array([3600.0, 60.0, 1.0]))
 
 
-def _worded(cell: str) -> float:
-    """A date with the month's name; zones are left out, which are the same for all rows."""
-    found = WORDED.search(cell)
-    year, time = YEAR.search(found["rest"] if found else ""), TIME_OF_DAY.search(cell)
-    if found is None or year is None:
-        raise ValueError(cell)
-    month, day = _month((found["m"] or found["n"])[:3]), int(found["d"] or found["e"])
-    midnight = datetime(int(year[1]), month, day, tzinfo=UTC).timestamp()
-    if time is None:
-        return midnight
-    return midnight + 3600.0 * _hour(time[1], time[4]) + 60.0 * int(time[2]) + float(time[3] or 0)
+def _ordered(cells: Any, formats: Sequence[str]) -> FloatArray:
+    """Dates in some formats, with hours behind them."""
+    found = cells.str.replace(r"(?: UTC|Z)$", "", regex=True).str.extract(f"^{DATE.pattern}$")
+    days = found[0].str.replace("[.-]", "/", regex=True)
+    midnight = np.fmin.reduce([_dates(days, format=format) for format in formats])
+    parts = found[[1, 2, 3]].fillna("0").replace(",", ".", regex=True).astype(float).to_numpy()
+    half = found[4].str.lower()
+    hour = np.where(half.isna(), parts[:, 0], parts[:, 0] % 12 + 12 * (half == "pm"))
+    is_time = (hour < 24) & (parts[:, 1] < 60) & (parts[:, 2] < 60)
+    return np.asarray(midnight + np.where(is_time, 3600 * hour + parts[:, 1:] @ [60.0, 1.0], np.nan))
 
 
-def _ordered() -> list[Writing]:
-    return [Writing(_in_order(order), f"dates with the {told}") for order, told in ORDERS.items()]
-
-
-def _in_order(order: str) -> Parse:
-    def parse(cell: str) -> float:
-        found = DATE.fullmatch(cell.removesuffix(" UTC").removesuffix("Z"))
-        if found is None:
-            raise ValueError(cell)
-        part = dict(zip(order, found.groups()[:3], strict=True))
-        if len(part["y"]) not in ((4,) if order == "ymd" else (2, 4)) or len(part["d"]) > 2:
-            raise ValueError(cell)
-        hours, minutes, seconds, fraction, half = found.groups()[3:]
-        when = datetime(
-            *(_year(part["y"]), _month(part["m"]), int(part["d"]), _hour(hours, half)),
-            *(int(minutes or 0), int(seconds or 0)),
-            tzinfo=UTC,
-        )
-        return when.timestamp() + float(f"0.{fraction or 0}")
-
-    return parse
-
-
-def _year(text: str) -> int:
-    """Of two digits those from 70 on are of the last century."""
-    year = int(text)
-    return year if len(text) == 4 else year + (1900 if year >= 70 else 2000)
-
-
-def _month(text: str) -> int:
-    return int(text) if text.isdigit() else MONTHS.index(text.lower()) + 1
-
-
-def _hour(text: str | None, half: str | None) -> int:
-    """Of the day; half: AM or PM, where the clock has twelve hours."""
-    hour = int(text or 0)
-    return hour if half is None else hour % 12 + (12 if half.lower() == "pm" else 0)
+def _worded(cells: Any) -> FloatArray:
+    """Dates with the month's name and a year; zones are left out, which are the same for all rows."""
+    is_date = cells.str.contains(r"[A-Za-z]{3}") & cells.str.contains(r"(?<![\d:+-])\d{4}(?!\d)")
+    # A zone stands behind the time of day: CDT, -0500.
+    zone = r"(?<=:\d\d) (?![AP]M)(?:[A-Z]{2,5}|[+-]\d{4})"
+    return _dates(cells.where(is_date, None).str.replace(zone, "", regex=True), format="mixed")
 
 
 def _are_sheet_days(numbers: FloatArray) -> bool:
-    """Whether numbers are days with fractions, a few seconds or minutes apart; seconds have no more than
-    three digits behind the point."""
-    if len(numbers) < 2 or numbers.min() < SHEET_DAYS[0] or numbers.max() > SHEET_DAYS[1]:
+    """Whether numbers are days since 1900 with fractions, of 1954 to 2119 and less than seven minutes apart;
+    seconds have no more than three digits behind the point."""
+    if len(numbers) < 2 or numbers.min() < 20_000 or numbers.max() > 80_000 or np.ptp(numbers) >= 1000:
         return False
     thousandths = 1000.0 * numbers
     is_fine = float((np.abs(thousandths - np.rint(thousandths)) > 1e-4).mean()) > 0.5
     steps = np.abs(np.diff(numbers))
-    steps = steps[steps > 0]
-    return is_fine and bool(np.ptp(numbers) < SHEET_SPAN) and float(np.median(steps)) < SHEET_STEP
+    return is_fine and float(np.median(steps[steps > 0])) < 0.005

@@ -13,17 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chronoforest.data.corners import Spacing
 from chronoforest.data.frames import Frame, plainly
+from chronoforest.data.tracks import Spacing, Tracks, jump_bound
 from chronoforest.errors import BadDataset, InvalidParameter
 from chronoforest.files import drafted, reading
 
-JUMP_FACTOR = 5.0
-"""A step this many times longer than the 99 % quantile was not walked but was a teleport or a fault."""
-
 REQUIRED = ("observations", "actions", "terminals")
 OPTIONAL = ("metadata", "recording")
-QUANTILES = (0.05, 0.5, 0.95, 1.0)
 
 RECORDED_ROWS = "recorded_rows"
 """What metadata says of the rows that were recorded, where others were put between them."""
@@ -53,6 +49,11 @@ class Episodes:
     def num_steps(self) -> int:
         """T, recorded steps per episode."""
         return int(self.observations.shape[1])
+
+    @property
+    def owner(self) -> NDArray[np.int64]:
+        """[E] the recording of each episode by its number; each is its own where none is known."""
+        return np.arange(len(self)) if self.recording is None else self.recording
 
     @property
     def has_actions(self) -> bool:
@@ -95,68 +96,59 @@ class Episodes:
 
     def split(self, held_out_share: float = 0.1, seed: int = 0) -> tuple[Episodes, Episodes]:
         """Training and held-out episodes; what was cut from one recording stays together."""
-        recording = np.arange(len(self)) if self.recording is None else self.recording
-        recordings = np.random.default_rng(seed).permutation(np.unique(recording))
+        recordings = np.random.default_rng(seed).permutation(np.unique(self.owner))
         if len(recordings) < 2:
             raise BadDataset("a held-out part needs two recordings or more, got 1")
-        is_held_out = np.isin(recording, recordings[: max(1, round(held_out_share * len(recordings)))])
-        return self._where(~is_held_out), self._where(is_held_out)
+        is_held_out = np.isin(self.owner, recordings[: max(1, round(held_out_share * len(recordings)))])
+        return self.where(~is_held_out), self.where(is_held_out)
 
-    def _where(self, keep: NDArray[np.bool_]) -> Episodes:
+    def where(self, keep: NDArray[np.bool_]) -> Episodes:
+        """Some of them, [E]."""
         recording = None if self.recording is None else self.recording[keep]
         return Episodes(self.observations[keep], self.actions[keep], self.metadata, recording)
 
     def summary(self) -> str:
         """Counts, ranges, speeds, jumps and the fingerprint, a line each."""
-        x, y = np.moveaxis(self.xy, -1, 0)
-        lines = (
-            ("episodes", f"{len(self)} of {self.num_steps} steps ({len(self) * self.num_steps} in all)"),
-            ("observation", f"{self.observations.shape[2]} numbers; x in {_span(x)}, y in {_span(y)}"),
-            ("frame", self.frame.summary()),
-            ("action", self._actions()),
-            ("speed", self._speeds()),
-            ("path", f"{self._walked().sum() / max(len(self), 1):.1f} units per episode"),
-            ("rows", self._rows()),
-            ("jumps", self._jumps()),
-            ("origin", _origin(self.metadata)),
-            ("fingerprint", self.fingerprint),
-        )
-        return "\n".join(f"{name:<12} {value}" for name, value in lines)
+        (left, bottom), (right, top) = self.xy.min(axis=(0, 1)), self.xy.max(axis=(0, 1))
+        box = f"x in [{left:.2f}, {right:.2f}], y in [{bottom:.2f}, {top:.2f}]"
+        is_jump = self.step_lengths > self.jump
+        walked = self.step_lengths[~is_jump]
+        length = f"{plainly(self.jump)} units, in {is_jump.any(axis=1).sum()} episodes"
+        lines = {
+            "episodes": f"{len(self)} of {self.num_steps} steps ({len(self) * self.num_steps} in all)",
+            "observation": f"{self.observations.shape[2]} numbers; {box}",
+            "frame": self.frame.summary(),
+            "action": self._actions(),
+            "speed": _speeds(walked),
+            "path": f"{walked.sum() / max(len(self), 1):.1f} units per episode",
+            "rows": self._rows(),
+            "jumps": f"{is_jump.sum()} steps longer than {length}",
+            "origin": _origin(self.metadata),
+            "fingerprint": self.fingerprint,
+        }
+        return "\n".join(f"{name:<12} {value}" for name, value in lines.items())
 
     def _actions(self) -> str:
         if not self.has_actions:
             return "none recorded: plans can be made but not walked"
-        return f"{self.actions.shape[2]} numbers in {_span(self.actions)}"
+        low, high = self.actions.min(), self.actions.max()
+        return f"{self.actions.shape[2]} numbers in [{low:.2f}, {high:.2f}]"
 
     def _rows(self) -> str:
         """How far apart rows lie; those that were recorded, too, where others were put between them."""
-        told = Spacing.of(self.xy.astype(np.float64)).summary(self.frame.unit)
+        times = np.arange(float(self.num_steps))
+        tracks = Tracks.joined(("", times, track) for track in self.xy.astype(np.float64))
+        spacing = Spacing.of(tracks).summary(self.frame.unit)
         recorded = self.metadata.get(RECORDED_ROWS)
-        return f"{told}; recorded ones {recorded}" if recorded else told
-
-    def _walked(self) -> Float32Array:
-        return self.step_lengths[self.step_lengths <= self.jump]
-
-    def _speeds(self) -> str:
-        walked = self._walked()
-        if walked.size == 0:
-            return "no steps"
-        quantiles = zip(QUANTILES, np.quantile(walked, QUANTILES), strict=True)
-        shown = ", ".join(f"{100 * share:g} % {value:.3f}" for share, value in quantiles)
-        return f"{walked.mean():.3f} units/step; quantiles {shown}"
-
-    def _jumps(self) -> str:
-        is_jump = self.step_lengths > self.jump
-        num_jumping = is_jump.any(axis=1).sum()
-        return f"{is_jump.sum()} steps longer than {plainly(self.jump)} units, in {num_jumping} episodes"
+        return f"{spacing}; recorded ones {recorded}" if recorded else spacing
 
 
-def jump_bound(lengths: NDArray[Any]) -> float:
-    """What a step must exceed to be a jump: several times what all but the longest hundredth reach.
-
-    Teleports and faults are rarer than that, and no body moves so unevenly.
-    """
-    return JUMP_FACTOR * float(np.quantile(lengths, 0.99, method="lower"))
+def _speeds(steps: Float32Array) -> str:
+    """Quantiles of the lengths of steps [n]."""
+    if steps.size == 0:
+        return "no steps"
+    shown = (f"{100 * share:g} % {np.quantile(steps, share):.3f}" for share in (0.05, 0.5, 0.95, 1.0))
+    return f"{steps.mean():.3f} units/step; quantiles {', '.join(shown)}"
 
 
 def flat_arrays(episodes: Episodes) -> dict[str, NDArray[Any]]:
@@ -172,16 +164,19 @@ def flat_arrays(episodes: Episodes) -> dict[str, NDArray[Any]]:
 def load(path: str | Path) -> Episodes:
     """Read an official or generated `.npz`; anything that is not a sound dataset raises BadDataset."""
     path = Path(path)
-    arrays = _read(path)
+    with reading(path, "an .npz dataset", BadDataset):
+        file = np.load(path, allow_pickle=False)
+        if not isinstance(file, np.lib.npyio.NpzFile):
+            raise BadDataset("it is a single array")
+        with file:
+            arrays = {key: file[key] for key in (*REQUIRED, *OPTIONAL) if key in file}
     _check(path, arrays)
-    num_episodes, num_steps = _episode_shape(path, arrays["terminals"])
+    shape = _episode_shape(path, arrays["terminals"])
     observations, actions = (
-        np.ascontiguousarray(arrays[key], dtype=np.float32).reshape(
-            num_episodes, num_steps, arrays[key].shape[1]
-        )
+        np.ascontiguousarray(arrays[key], dtype=np.float32).reshape(*shape, arrays[key].shape[1])
         for key in ("observations", "actions")
     )
-    return Episodes(observations, actions, _metadata(path, arrays), _recording(path, arrays, num_episodes))
+    return Episodes(observations, actions, _metadata(path, arrays), _recording(path, arrays, shape[0]))
 
 
 def load_split(path: Path) -> tuple[Episodes, Episodes]:
@@ -201,15 +196,6 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
         np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
 
 
-def _read(path: Path) -> dict[str, NDArray[Any]]:
-    with reading(path, "an .npz dataset", BadDataset):
-        file = np.load(path, allow_pickle=False)
-        if not isinstance(file, np.lib.npyio.NpzFile):
-            raise BadDataset("it is a single array")
-        with file:
-            return {key: file[key] for key in (*REQUIRED, *OPTIONAL) if key in file}
-
-
 def _check(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
     """Shapes and values of the flat arrays: observations [N, D ≥ 2], actions [N, A], terminals [N]."""
     missing = [key for key in REQUIRED if key not in arrays]
@@ -217,48 +203,39 @@ def _check(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
         raise BadDataset(f"{path}: no {', '.join(missing)}; an OGBench dataset has {', '.join(REQUIRED)}")
     num_rows = len(arrays["observations"]) if arrays["observations"].ndim else 0
     for key, num_axes, least in (("observations", 2, 2), ("actions", 2, 0), ("terminals", 1, 1)):
-        shape = arrays[key].shape
-        if len(shape) != num_axes or shape[0] != num_rows or shape[-1] < least:
+        array = arrays[key]
+        if array.ndim != num_axes or len(array) != num_rows or array.shape[-1] < least:
             expected = f"[{num_rows}, ≥ {least}]" if num_axes == 2 else f"[{num_rows}]"
-            raise BadDataset(f"{path}: {key} has shape {list(shape)}, expected {expected}")
-    for key in ("observations", "actions"):
-        _refuse_odd_values(path, key, arrays[key])
-
-
-def _refuse_odd_values(path: Path, key: str, array: NDArray[Any]) -> None:
-    if array.dtype.kind != "f":
-        raise BadDataset(f"{path}: {key} holds {array.dtype}, expected floating point numbers")
-    is_odd = ~(np.abs(array) <= np.finfo(np.float32).max).all(axis=1)
-    if is_odd.any():
-        first = int(np.flatnonzero(is_odd)[0])
-        raise BadDataset(f"{path}: {key} holds NaN or infinity in {is_odd.sum()} rows, the first is {first}")
+            raise BadDataset(f"{path}: {key} has shape {list(array.shape)}, expected {expected}")
+        if num_axes == 2 and array.dtype.kind != "f":
+            raise BadDataset(f"{path}: {key} holds {array.dtype}, expected floating point numbers")
+        if num_axes == 2 and (odd := np.flatnonzero(~(np.abs(array) <= np.finfo("f4").max).all(axis=1))).size:
+            where = f"{len(odd)} rows, the first is {odd[0]}"
+            raise BadDataset(f"{path}: {key} holds NaN or infinity in {where}")
 
 
 def _episode_shape(path: Path, terminals: NDArray[Any]) -> tuple[int, int]:
     """Number and common length of the episodes that `terminals` marks the ends of."""
     ends = np.flatnonzero(terminals)
-    if len(ends) == 0 or ends[-1] != len(terminals) - 1:
-        raise BadDataset(f"{path}: terminals do not mark the last row as the end of an episode")
     lengths = np.diff(ends, prepend=-1)
-    if (lengths != lengths[0]).any():
-        raise BadDataset(
-            f"{path}: terminals give episodes of {lengths.min()} to {lengths.max()} steps; "
-            "all episodes of a dataset must have one length"
-        )
-    if lengths[0] < 2:
-        raise BadDataset(f"{path}: terminals give episodes of a single step")
-    return len(ends), int(lengths[0])
+    if len(ends) == 0 or ends[-1] != len(terminals) - 1:
+        reason = "do not mark the last row as the end of an episode"
+    elif (lengths != lengths[0]).any():
+        reason = f"give episodes of {lengths.min()} to {lengths.max()} steps; all must have one length"
+    elif lengths[0] < 2:
+        reason = "give episodes of a single step"
+    else:
+        return len(ends), int(lengths[0])
+    raise BadDataset(f"{path}: terminals {reason}")
 
 
 def _recording(path: Path, arrays: Mapping[str, NDArray[Any]], num_episodes: int) -> NDArray[np.int64] | None:
-    if "recording" not in arrays:
+    recording = arrays.get("recording")
+    if recording is None:
         return None
-    recording = arrays["recording"]
     if recording.shape != (num_episodes,) or recording.dtype.kind not in "iu":
-        raise BadDataset(
-            f"{path}: recording holds {recording.dtype} of shape {list(recording.shape)}, "
-            f"expected whole numbers [{num_episodes}]"
-        )
+        found = f"{recording.dtype} of shape {list(recording.shape)}, expected whole numbers [{num_episodes}]"
+        raise BadDataset(f"{path}: recording holds {found}")
     return recording.astype(np.int64)
 
 
@@ -270,10 +247,6 @@ def _metadata(path: Path, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
     if not isinstance(metadata, dict):
         raise BadDataset(f"{path}: metadata is not a JSON object")
     return metadata
-
-
-def _span(array: Float32Array) -> str:
-    return f"[{array.min():.2f}, {array.max():.2f}]"
 
 
 def _origin(metadata: Mapping[str, Any]) -> str:

@@ -82,6 +82,11 @@ class Frame:
         return "s" if self.has_clock else "steps"
 
     @property
+    def speed_unit(self) -> str:
+        """Of speeds."""
+        return f"{self.unit}/{'s' if self.has_clock else 'step'}"
+
+    @property
     def axes(self) -> tuple[str, str]:
         """What the user's two coordinates are called."""
         return ("longitude", "latitude") if self.is_degrees else ("x", "y")
@@ -133,10 +138,8 @@ class Frame:
         clock = f"a step is {self.step_seconds:.3g} s" if self.has_clock else "no clock"
         if self.is_degrees:
             return f"longitude and latitude around {self.show(self.origin)}, planned in metres; {clock}"
-        shift = (
-            f"coordinates from {self.show(self.origin)} on" if any(self.origin) else "coordinates as given"
-        )
-        return f"{shift}; {clock}"
+        shift = f"from {self.show(self.origin)} on" if any(self.origin) else "as given"
+        return f"coordinates {shift}; {clock}"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""

@@ -8,7 +8,7 @@ that overlap where they must. Each step reports what it found.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -16,27 +16,27 @@ from typing import Any, Literal
 
 import numpy as np
 
-from chronoforest.data import cleaning, paces, spikes
-from chronoforest.data.cleaning import Finding, Tracks
+from chronoforest.data import clean, placing
 from chronoforest.data.columns import Columns
-from chronoforest.data.cutting import SHORTEST, cut, fitting_length, split_at_gaps, split_at_holes
+from chronoforest.data.cut import Cutting, fitting_length, split_at_holes, windows_of
+from chronoforest.data.densify import Between, densified
 from chronoforest.data.episodes import RECORDED_ROWS, Episodes, flat_arrays, write_arrays
-from chronoforest.data.frames import plainly
-from chronoforest.data.placing import (
-    Units,
-    chosen_frame,
-    placed,
-    refuse_bad_origin,
-    turned_round,
-    without_nowhere,
-)
+from chronoforest.data.frames import Frame, plainly
 from chronoforest.data.recordings import read_recordings
-from chronoforest.data.regions import Region, refuse_bad_region, within
-from chronoforest.data.sparse import MOST_ACROSS, Between, Joined, joined
-from chronoforest.data.stops import without_long_stops
-from chronoforest.data.watching import Watch, unwatched
+from chronoforest.data.tracks import (
+    Finding,
+    Tracks,
+    Watch,
+    median_period,
+    moves_across,
+    resampled,
+    rows_to_see_a_move,
+    unwatched,
+)
 from chronoforest.errors import BadDataset, InvalidParameter
 from chronoforest.types import FloatArray
+
+Step = Callable[[Tracks], tuple[Tracks, Finding]]
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,6 @@ class ImportParams:
             splits a recording where a straight line at the recorded speeds does not explain it.
         length: rows per episode, at most 201 unless told: three quarters of all rows lie in recordings that
             fill it.
-        smoothing: seconds of a centred moving average over the coordinates.
         jumps: split recordings at implausibly long steps, or keep them where bodies really jump.
         stops: cut stops of more than 60 rows to 20, or keep them.
         between: rows too far apart to show the ways are led over the rows of other recordings where that is
@@ -61,30 +60,37 @@ class ImportParams:
         region: west, south, east and north, or the least x and y and the largest: what lies elsewhere is left
             out, and recordings are parted there.
         origin: the place that becomes 0, 0; a place amid the recordings unless told, if they lie far from 0.
+        max_gib: GiB of text that a file may hold, unpacked; a sixteenth of the machine's memory unless told.
     """
 
     step: float | None = None
     max_gap: float | None = None
     length: int | None = None
-    smoothing: float = 0.0
     jumps: Literal["split", "keep"] = "split"
     stops: Literal["cut", "keep"] = "cut"
     between: Between = "followed"
-    units: Units = "auto"
-    region: Region | None = None
+    units: placing.Units = "auto"
+    region: placing.Region | None = None
     origin: tuple[float, float] | None = None
+    max_gib: float | None = None
 
     def __post_init__(self) -> None:
-        for name in ("step", "max_gap"):
+        for name, unit in {
+            "step": "a number of seconds ",
+            "max_gap": "a number of seconds ",
+            "max_gib": "",
+        }.items():
             value = getattr(self, name)
             if value is not None and not 0 < value < np.inf:
-                raise InvalidParameter(f"{name} must be a number of seconds above 0, got {value}")
-        if self.length is not None and self.length < SHORTEST:
-            raise InvalidParameter(f"length must be {SHORTEST} rows or more, got {self.length}")
-        if not 0 <= self.smoothing < np.inf:
-            raise InvalidParameter(f"smoothing must be 0 or more seconds, got {self.smoothing}")
-        refuse_bad_origin(self.origin)
-        refuse_bad_region(self.region)
+                raise InvalidParameter(f"{name} must be {unit}above 0, got {value}")
+        if self.length is not None and self.length < Cutting.shortest:
+            raise InvalidParameter(f"length must be {Cutting.shortest} rows or more, got {self.length}")
+        if self.origin is not None and not np.isfinite(self.origin).all():
+            raise InvalidParameter(f"origin must be two finite numbers, got {self.origin}")
+        west, south, east, north = self.region or (0, 0, 1, 1)
+        if not (west < east and south < north):
+            expected = "west, south, east and north, or the least x and y and the largest"
+            raise InvalidParameter(f"region must be {expected}, got {self.region}")
 
 
 @dataclass(frozen=True)
@@ -100,80 +106,57 @@ def import_files(
 ) -> Imported:
     """Read, check, clean and cut recordings; what cannot be used raises BadDataset.
 
-    watch: is told how far reading and what else takes long has come.
+    watch: receives how far reading and what else takes long has come.
     """
     if not sources:
         raise BadDataset("no files to import")
-    read = read_recordings(sources, columns, params.step, watch)
-    columns, findings = read.columns, list(read.findings)
-    tracks = _through(REPAIRS, read.tracks, findings)
-    tracks, constant, finding = cleaning.without_constants(tracks, columns.values)
-    columns = columns.without(constant)
+    largest = None if params.max_gib is None else int(params.max_gib * 2**30)
+    read = read_recordings(sources, columns, params.step, watch, largest)
+    tracks, findings = read.tracks, list(read.findings)
+
+    def take(*steps: Step) -> Tracks:
+        """The tracks after some steps, each of which also says what it found."""
+        after = tracks
+        for step in steps:
+            after, finding = step(after)
+            findings.append(finding)
+        return after
+
+    tracks = take(clean.without_holes, clean.in_order, clean.with_fine_times, clean.without_duplicates)
+    tracks, constant, finding = clean.without_constants(tracks, read.columns.values)
     findings.append(finding)
-    tracks, finding = turned_round(tracks, params.units, columns.are_degrees)
-    findings.append(finding)
+
+    axes = placing.axes_of(tracks, params.units, read.columns.are_degrees, read.has_clock)
+    tracks = take(partial(placing.longitude_first, axes=axes))
     if params.region is not None:
-        tracks, finding = within(tracks, params.region)
-        findings.append(finding)
-    frame, finding = chosen_frame(tracks, params.units, columns.are_degrees, params.origin)
+        tracks = take(partial(placing.within, region=params.region))
+    frame, finding = placing.chosen_frame(tracks, axes, params.origin, read.has_clock)
     findings.append(finding)
-    tracks, finding = without_nowhere(tracks, frame)
+    tracks = placing.placed(take(partial(placing.without_nowhere, frame=frame)), frame)
+
+    tracks = take(clean.without_spikes, *([clean.without_long_stops] if params.stops == "cut" else []))
+    period, finding = _sampling(tracks, params.step, frame)
     findings.append(finding)
-    tracks = _through(_calmers(params), placed(tracks, frame), findings)
-    period, finding = _sampling(tracks, params.step, read.has_clock)
-    findings.append(finding)
-    speed_unit = f"{frame.unit}/{'s' if read.has_clock else 'step'}"
-    splits = _splits(params, paces.median_period(tracks), "s" if read.has_clock else "steps", speed_unit)
-    tracks = _through(splits, tracks, findings)
-    findings += [paces.differing(tracks, speed_unit), cleaning.axes(tracks), paces.standing(tracks)]
-    whole = joined(tracks, params.step, period, params.between, frame.unit, watch)
-    tracks = _evenly(whole, params.smoothing)
-    windows, names, finding = cut(tracks, params.length or fitting_length(tracks))
+    tracks = take(
+        partial(split_at_holes, period=median_period(tracks), gap=params.max_gap, unit=frame.time_unit)
+    )
+    if params.jumps == "split":
+        tracks = take(partial(clean.split_at_jumps, unit=frame.speed_unit))
+    findings += clean.described(tracks, frame.speed_unit)
+
+    dense = densified(tracks, params.step, period, params.between, frame.unit, watch)
+    findings.append(dense.finding)
+    tracks = resampled(dense.tracks, dense.period)
+    windows, names, finding = windows_of(tracks, params.length or fitting_length(tracks))
     about = {
         "generator": "chronoforest data import",
         "files": [Path(source).name for source in sources],
-        "step_seconds": whole.period,
-        "smoothing_seconds": params.smoothing,
-        "frame": replace(frame, step_seconds=whole.period if read.has_clock else 0.0).to_dict(),
-        **({RECORDED_ROWS: whole.told} if whole.told else {}),
+        "step_seconds": dense.period,
+        "frame": replace(frame, step_seconds=dense.period * frame.has_clock).to_dict(),
+        **({RECORDED_ROWS: dense.added} if dense.added else {}),
     }
-    return Imported(_episodes(windows, names, columns, about), (*findings, whole.finding, finding))
-
-
-Step = Callable[[Tracks], tuple[Tracks, Finding]]
-
-REPAIRS: tuple[Step, ...] = (
-    cleaning.without_holes,
-    cleaning.in_order,
-    cleaning.with_fine_times,
-    cleaning.without_duplicates,
-)
-"""What every recording goes through first."""
-
-
-def _calmers(params: ImportParams) -> list[Step]:
-    """What is left out before anybody looks at how recordings move."""
-    at_stops = [without_long_stops] if params.stops == "cut" else []
-    return [spikes.without_spikes, *at_stops]
-
-
-def _splits(params: ImportParams, period: float, time_unit: str, speed_unit: str) -> list[Step]:
-    """Where recordings are interrupted; rows should be a period apart."""
-    at_gaps = (
-        partial(split_at_holes, period=period, unit=time_unit)
-        if params.max_gap is None
-        else partial(split_at_gaps, gap=params.max_gap, unit=time_unit)
-    )
-    at_jumps = [partial(spikes.split_at_jumps, unit=speed_unit)] if params.jumps == "split" else []
-    return [at_gaps, *at_jumps]
-
-
-def _through(steps: Iterable[Step], tracks: Tracks, findings: list[Finding]) -> Tracks:
-    """Tracks after all the steps; what they found is added to the findings."""
-    for step in steps:
-        tracks, finding = step(tracks)
-        findings.append(finding)
-    return tracks
+    episodes = _episodes(windows, names, read.columns.without(constant), about)
+    return Imported(episodes, (*findings, finding))
 
 
 def save_episodes(path: Path, episodes: Episodes) -> None:
@@ -185,31 +168,24 @@ def save_episodes(path: Path, episodes: Episodes) -> None:
     write_arrays(path, arrays)
 
 
-def _sampling(tracks: Tracks, step: float | None, has_clock: bool) -> tuple[float, Finding]:
+def _sampling(tracks: Tracks, step: float | None, frame: Frame) -> tuple[float, Finding]:
     """Seconds between rows: told, the median of the recordings, or as many medians as it takes to cross the
-    world in `MOST_ACROSS` moves, since a distance in steps cannot be learned over tens of thousands, or to
-    see moves at all among noise."""
-    usual = paces.median_period(tracks)
-    is_odd = has_clock and usual >= 100 and max(float(np.abs(track.time).max()) for track in tracks) < 1e8
-    doubt = "; or are these milliseconds?" if is_odd else ""
-    across = paces.moves_across(tracks)
-    wide, noisy = max(1, round(across / MOST_ACROSS)), paces.rows_to_see_a_move(tracks)
-    why = f": the world is {across:.0f} rows wide" if wide >= noisy else ": moves of a row are lost in noise"
-    period = step or max(wide, noisy) * usual
-    why = why if step is None and period > usual else ""
-    seconds, every = (_lasting(value, has_clock) for value in (usual, period))
-    return period, Finding("sampling", f"rows every {seconds}{doubt}", f"every {every}{why}")
-
-
-def _lasting(period: float, has_clock: bool) -> str:
-    """A time between rows, in what they were counted by."""
-    return f"{plainly(period)} {'s' if has_clock else 'step' if period == 1 else 'steps'}"
-
-
-def _evenly(whole: Joined, smoothing: float) -> Tracks:
-    """Rows at equal times; smoothing: seconds."""
-    tracks = [cleaning.resampled(track, whole.period) for track in whole.tracks]
-    return [cleaning.smoothed(track, smoothing / whole.period) for track in tracks]
+    world in the most moves that a distance in steps can be learned over, or to see moves among noise."""
+    usual, across = median_period(tracks), moves_across(tracks)
+    is_odd = frame.has_clock and usual >= 100 and float(np.abs(tracks.time).max()) < 1e8
+    wide, noisy = max(1, round(across / Cutting.most_across)), rows_to_see_a_move(tracks)
+    period, why = step or max(wide, noisy) * usual, ""
+    if step is None and period > usual:
+        why = (
+            f": the world is {across:.0f} rows wide"
+            if wide >= noisy
+            else ": moves of a row are lost in noise"
+        )
+    found, done = (
+        f"every {plainly(value)} {frame.time_unit if frame.has_clock or value != 1 else 'step'}"
+        for value in (usual, period)
+    )
+    return period, Finding("sampling", f"rows {found}{'; or are these milliseconds?' * is_odd}", done + why)
 
 
 def _episodes(windows: FloatArray, names: list[str], columns: Columns, about: Mapping[str, Any]) -> Episodes:

@@ -1,7 +1,7 @@
 """Whether recordings allow any planning: which places can be reached from which, and what to record next.
 
 The world is divided into blocks; a recording that moves from one block to another shows that it can be done.
-Nothing is learned for it, so it can be told before any training.
+Nothing is learned for it, so it is known before any training.
 """
 
 from __future__ import annotations
@@ -12,22 +12,13 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array
+from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 from scipy.spatial import cKDTree
 
-from chronoforest.data.blocks import visited
 from chronoforest.data.episodes import Episodes
 from chronoforest.data.frames import Frame, plainly
-from chronoforest.types import BoolArray, FloatArray, IntArray
-
-NUM_SOURCES = 200
-"""Blocks from which reachable ones are counted."""
-
-MOST_WISHES = 3
-
-GOOD, FAIR = 0.95, 0.8
-"""Share of pairs that can reach each other."""
+from chronoforest.types import FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -38,11 +29,6 @@ class Wish:
     target: FloatArray
     num_blocks: int
     why: str
-
-    @property
-    def length(self) -> float:
-        """Straight, in units of the plane."""
-        return float(np.linalg.norm(self.target - self.source))
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,94 +49,62 @@ class Reach:
     @cached_property
     def part(self) -> IntArray:
         """[n] which blocks can reach each other, there and back; part 0 is the largest."""
-        count, labels = connected_components(self.moves, directed=True, connection="strong")
-        order = np.argsort(-np.bincount(labels, minlength=count), kind="stable")
-        ranks = np.empty(count, dtype=np.int64)
-        ranks[order] = np.arange(count)
-        return np.asarray(ranks[labels], dtype=np.int64)
-
-    @cached_property
-    def part_sizes(self) -> IntArray:
-        """Blocks in each part."""
-        return np.bincount(self.part)
+        labels = connected_components(self.moves, connection="strong")[1]
+        order = np.argsort(-np.bincount(labels), kind="stable")
+        return np.asarray(np.argsort(order)[labels])
 
     @cached_property
     def pair_share(self) -> float:
         """Share of ordered pairs of blocks of which the second can be reached from the first."""
         num_blocks = len(self.places)
-        if num_blocks < 2:
-            return 1.0
-        rng = np.random.default_rng(0)
-        sources = rng.permutation(num_blocks)[:NUM_SOURCES]
-        reached = [len(self._from(int(source))) - 1 for source in sources]
-        return float(np.mean(reached)) / (num_blocks - 1)
-
-    @property
-    def thin_share(self) -> float:
-        """Share of blocks that a single recording came by."""
-        return float((self.num_recordings == 1).mean())
+        sources = np.random.default_rng(0).permutation(num_blocks)[:1000]
+        reached = [len(_reached(self.moves, int(source))) - 1 for source in sources]
+        return float(np.mean(reached)) / (num_blocks - 1) if num_blocks > 1 else 1.0
 
     @property
     def verdict(self) -> Literal["good", "fair", "poor"]:
         """Whether planning between any two places can work."""
-        if self.pair_share >= GOOD:
-            return "good"
-        return "fair" if self.pair_share >= FAIR else "poor"
-
-    def lines(self, frame: Frame, kind: str) -> Iterator[tuple[str, str]]:
-        """What to tell people, name and value; kind: of the world, in words."""
-        unit = frame.unit
-        share, main = 100 * self.pair_share, 100 * self.part_sizes[0] / len(self.places)
-        hop = float(np.linalg.norm(self.longest_hop[1] - self.longest_hop[0]))
-        yield "reach", f"{self.verdict}: {share:.0f} % of pairs of places can reach each other; {kind}"
-        yield (
-            "parts",
-            (
-                f"{len(self.part_sizes)}, the largest with {main:.0f} % of {len(self.places)} places "
-                f"of {plainly(self.block)} {unit}"
-            ),
-        )
-        yield (
-            "longest hop",
-            f"{plainly(hop)} {unit} between two rows, from {frame.show_local(self.longest_hop[0])}",
-        )
-        yield "thin", f"{100 * self.thin_share:.0f} % of the places were passed by one recording alone"
-        for wish in self.wishes:
-            ends = f"from {frame.show_local(wish.source)} to {frame.show_local(wish.target)}"
-            yield (
-                "record next",
-                f"{ends}, {plainly(wish.length)} {unit}: {wish.why} ({wish.num_blocks} places)",
-            )
+        return "good" if self.pair_share >= 0.95 else "fair" if self.pair_share >= 0.8 else "poor"
 
     @cached_property
     def wishes(self) -> tuple[Wish, ...]:
         """What would join the largest other parts to the main one, the largest first."""
         return tuple(self._wishes())
 
-    def _wishes(self) -> Iterator[Wish]:
+    def _wishes(self, most: int = 3) -> Iterator[Wish]:
         main, away = np.flatnonzero(self.part == 0), np.flatnonzero(self.part != 0)
-        leaves = _mask(self._from(int(main[0])), len(self.places))
-        returns = _mask(self._from(int(main[0]), backward=True), len(self.places))
+        leaves, returns = _reached(self.moves, main[0]), _reached(csr_array(self.moves.T), main[0])
         apart, nearest = cKDTree(self.places[main]).query(self.places)
-        for group in _largest(away, connected_components(self.moves[away][:, away], directed=False)[1]):
+        labels = connected_components(self.moves[away][:, away], directed=False)[1]
+        for label in np.argsort(-np.bincount(labels), kind="stable")[:most] if len(away) else ():
+            group = away[labels == label]
             near, far = group[np.argmin(apart[group])], group[np.argmax(apart[group])]
-            here = self.places[main[nearest[far]]]
-            if leaves[near]:
-                yield Wish(self.places[far], here, len(group), "there is a way in and none back")
-            elif returns[near]:
-                yield Wish(here, self.places[far], len(group), "there is a way out and none in")
+            here, there = self.places[main[nearest[far]]], self.places[far]
+            if near in leaves:
+                yield Wish(there, here, len(group), "there is a way in and none back")
+            elif near in returns:
+                yield Wish(here, there, len(group), "there is a way out and none in")
             else:
-                here = self.places[main[nearest[near]]]
-                yield Wish(here, self.places[near], len(group), "nothing was recorded between them")
+                here, there = self.places[main[nearest[near]]], self.places[near]
+                yield Wish(here, there, len(group), "nothing was recorded between them")
 
-    def _from(self, block: int, backward: bool = False) -> IntArray:
-        """Blocks that can be reached from one, or from which it can be reached."""
-        moves = self._backward if backward else self.moves
-        return np.asarray(breadth_first_order(moves, block, directed=True, return_predecessors=False))
-
-    @cached_property
-    def _backward(self) -> csr_array:
-        return csr_array(self.moves.T)
+    def lines(self, frame: Frame, kind: str) -> Iterator[tuple[str, str]]:
+        """What to tell people, name and value; kind: of the world, in words."""
+        unit, sizes, (first, second) = frame.unit, np.bincount(self.part), self.longest_hop
+        share, main = 100 * self.pair_share, 100 * sizes[0] / len(self.places)
+        thin = 100 * float((self.num_recordings == 1).mean())
+        blocks = f"{len(self.places)} places of {plainly(self.block)} {unit}"
+        shown = {
+            "reach": f"{self.verdict}: {share:.0f} % of pairs of places can reach each other; {kind}",
+            "parts": f"{len(sizes)}, the largest with {main:.0f} % of {blocks}",
+            "longest hop": f"{_apart(first, second)} {unit} between two rows, from {frame.show_local(first)}",
+            "thin": f"{thin:.0f} % of the places were passed by one recording alone",
+        }
+        yield from shown.items()
+        for wish in self.wishes:
+            ends = f"from {frame.show_local(wish.source)} to {frame.show_local(wish.target)}"
+            far = f"{_apart(wish.source, wish.target)} {unit}"
+            yield "record next", f"{ends}, {far}: {wish.why} ({wish.num_blocks} places)"
 
 
 def survey(episodes: Episodes, block: float, is_reversible: bool) -> Reach:
@@ -160,15 +114,30 @@ def survey(episodes: Episodes, block: float, is_reversible: bool) -> Reach:
     """
     start, end, owner = _steps(episodes)
     hops = np.linalg.norm(end - start, axis=1)
-    visits = visited(start, end, owner, block)
-    count, links = len(visits.blocks), visits.links
+    # Two points in the length of a block, so that none on the way is skipped.
+    counts = np.ceil(2.0 * hops / block).astype(np.int64) + 1
+    step = np.repeat(np.arange(len(hops)), counts)
+    number = np.arange(len(step)) - np.repeat(np.cumsum(counts) - counts, counts)
+    points = start[step] + (number / np.maximum(counts[step] - 1, 1))[:, None] * (end - start)[step]
+    corners = np.floor(points / block).astype(np.int64)
+    corners -= corners.min(axis=0)
+    width = int(corners[:, 1].max()) + 1
+    blocks, node = np.unique(corners[:, 0] * width + corners[:, 1], return_inverse=True)
+    count = len(blocks)
+    passes = np.unique(node * (int(owner.max()) + 1) + owner[step]) // (int(owner.max()) + 1)
+    is_next = np.diff(step) == 0
+    links = np.unique(node[:-1][is_next] * count + node[1:][is_next])
+    moves = csr_array((np.ones(len(links)), np.divmod(links, count)), shape=(count, count))
     if is_reversible:
-        links = np.concatenate([links, links[::-1], _touching(visits.cells)], axis=1)
+        touching = cKDTree(np.stack(np.divmod(blocks, width), axis=1)).query_pairs(1.5, output_type="ndarray")
+        moves = moves + csr_array((np.ones(len(touching)), touching.T), shape=(count, count))
+        moves = csr_array(moves + moves.T)
+    sums = [np.bincount(node, axis) for axis in points.T]
     farthest = int(np.argmax(hops))
     return Reach(
-        places=visits.sums / visits.counts[:, None],
-        num_recordings=np.bincount(visits.passes[0], minlength=count),
-        moves=_graph(links, count),
+        places=np.stack(sums, axis=1) / np.bincount(node)[:, None],
+        num_recordings=np.bincount(passes, minlength=count),
+        moves=moves,
         longest_hop=np.stack([start[farthest], end[farthest]]),
         block=block,
     )
@@ -182,33 +151,24 @@ def _steps(episodes: Episodes) -> tuple[FloatArray, FloatArray, IntArray]:
     return xy[:, :-1][is_walked], xy[:, 1:][is_walked], owner[is_walked]
 
 
-def _distinct(sources: IntArray, targets: IntArray, count: int) -> IntArray:
-    """[2, m] every link between two different blocks once."""
-    keys = np.unique(sources * count + targets)
-    links = np.stack(np.divmod(keys, count))
-    return np.asarray(links[:, links[0] != links[1]])
+def _reached(moves: csr_array, block: int) -> IntArray:
+    """Blocks that can be reached from one."""
+    return np.asarray(breadth_first_order(moves, block, return_predecessors=False))
 
 
-def _touching(cells: IntArray) -> IntArray:
-    """[2, m] both ways between blocks [n, 2] that share an edge or a corner."""
-    pairs = cKDTree(cells).query_pairs(1.5, output_type="ndarray").T.astype(np.int64)
-    return np.concatenate([pairs, pairs[::-1]], axis=1)
+def _apart(source: FloatArray, target: FloatArray) -> str:
+    return plainly(float(np.linalg.norm(target - source)))
 
 
-def _graph(links: IntArray, count: int) -> csr_array:
-    sources, targets = _distinct(links[0], links[1], count)
-    return csr_array(coo_array((np.ones(len(sources)), (sources, targets)), shape=(count, count)))
+def gaps(tracks: FloatArray, recording: IntArray | None = None) -> FloatArray:
+    """[n] units from some places of tracks [E, T, d] to the nearest place of another recording; no less where
+    none was found nearby.
 
-
-def _largest(rows: IntArray, labels: IntArray) -> list[IntArray]:
-    """Rows in groups of one label, the largest few groups first."""
-    if len(rows) == 0:
-        return []
-    order = np.argsort(-np.bincount(labels), kind="stable")[:MOST_WISHES]
-    return [rows[labels == label] for label in order]
-
-
-def _mask(rows: IntArray, count: int) -> BoolArray:
-    mask = np.zeros(count, dtype=bool)
-    mask[rows] = True
-    return mask
+    recording: [E] which one a track belongs to, each is its own where that is not given.
+    """
+    owner = np.repeat(np.arange(len(tracks)) if recording is None else recording, tracks.shape[1])
+    places = tracks.reshape(-1, tracks.shape[-1])
+    probes = np.linspace(0, len(places) - 1, min(2000, len(places))).astype(np.int64)
+    apart, rows = cKDTree(places).query(places[probes], k=np.arange(1, min(400, len(places)) + 1))
+    nearest = np.where(owner[rows] != owner[probes][:, None], apart, np.inf).min(axis=1)
+    return np.where(np.isfinite(nearest), nearest, apart[:, -1])

@@ -3,38 +3,40 @@
 from __future__ import annotations
 
 import os
+import platform
 import re
 import signal
 import socket
-from collections.abc import Generator, Iterable, Iterator, Sequence
-from concurrent.futures import Future
+import tempfile
+from collections import defaultdict, deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from hashlib import sha256
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Generic
+from typing import Any
 
-from chronoforest.engines.crew import Crew
-from chronoforest.engines.desk import Desk
-from chronoforest.engines.parcels import packed
-from chronoforest.engines.protocol import Answer, Done, Item, Result, Work
+from filelock import FileLock
+
+from chronoforest.engines.work import NUM_ATTEMPTS, Answer, Done, Item, Result, Work, carried_out, failed
 from chronoforest.errors import InvalidParameter, NoCluster, require_at_least
-from chronoforest.files import LONGEST_REASON
-from chronoforest.modules import optional
+from chronoforest.files import LONGEST_REASON, fingerprint, write_bytes
+from chronoforest.names import optional
 from chronoforest.processes import unchanged
-
-LOCAL = "local"
-"""What Ray calls a cluster of its own, of this machine alone."""
 
 STORE_BYTES = 512 * 2**20
 """Of memory for what is sent, in a cluster of our own."""
 
 KNOCK_SECONDS = 5.0
-"""How long a cluster may take to answer."""
+"""How long a cluster may take to answer, and how often it is asked while nothing is finished."""
 
 NOISE = re.compile(r"\b(class_name|actor_id|pid|namespace|ip|Node Id): \S+|Some common causes.*", re.DOTALL)
 """In Ray's words about a death: what tells a user nothing."""
+
+QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DEDUP_LOGS_SKIP_REGEX": ".*"}
+"""Ray's own settings: no statistics are sent, and what happens to its processes is not printed here."""
 
 
 @dataclass(frozen=True)
@@ -59,19 +61,21 @@ class RayEngine:
     def answers(
         self, work: Work[Item, Result], items: Sequence[Item], files: Iterable[Path] = ()
     ) -> Generator[Answer[Result], None, None]:
-        """One answer to each item, as they finish."""
+        """One answer to each item, as they finish; Ray does an item again whose worker or node was lost."""
+        os.environ.update({name: value for name, value in QUIET.items() if name not in os.environ})
         ray = optional("ray", "ray")
         with _connected(ray, self.address, self.modules):
-            num_workers = min(self._num_workers(ray.cluster_resources()), len(items))
-            sent = {parcel.folder: (parcel, ray.put(parcel.contents())) for parcel in packed(files)}
-            actor = ray.remote(Desk).options(
-                num_cpus=1, num_gpus=self.gpus_per_worker, max_restarts=0, scheduling_strategy="SPREAD"
+            sent = {folder: (name, ray.put(content)) for folder, name, content in packed(files)}
+            actor = ray.remote(Worker).options(
+                num_cpus=1,
+                num_gpus=self.gpus_per_worker,
+                max_restarts=-1,
+                max_task_retries=NUM_ATTEMPTS - 1,
+                scheduling_strategy="SPREAD",
             )
-
-            def hire() -> _Actor[Item, Result]:
-                return _Actor(ray, actor.remote(work, sent, ray.get, version("chronoforest")))
-
-            yield from Crew(hire, items).answers(num_workers)
+            num_workers = min(self._num_workers(ray.cluster_resources()), len(items))
+            workers = [actor.remote(work, sent, ray.get, version("chronoforest")) for _ in range(num_workers)]
+            yield from _answers(ray, workers, items, _head(ray, self.address))
 
     def _num_workers(self, resources: dict[str, float]) -> int:
         """As asked for, or as many as fit; refused where not even one does."""
@@ -95,33 +99,108 @@ def check_gpus(share: float) -> None:
         )
 
 
-class _Actor(Generic[Item, Result]):
-    """A worker somewhere in the cluster."""
+def _answers(
+    ray: Any, workers: Iterable[Any], items: Sequence[Any], head: str
+) -> Generator[Answer[Any], None, None]:
+    """One answer to each item; while there is none, the head is asked whether it is still there."""
+    waiting, idle = deque(enumerate(items)), list(workers)
+    jobs: dict[Any, tuple[Any, int]] = {}
+    answers: list[Answer[Any]] = []
+    try:
+        while waiting or jobs or answers:
+            while waiting and idle:
+                worker, (index, item) = idle.pop(), waiting.popleft()
+                jobs[worker.do.remote(item)] = worker, index
+            while idle:
+                ray.kill(idle.pop())  # makes room for a worker that was lost with its node
+            yield from answers  # which are read while the workers go on
+            answers.clear()
+            done = ray.wait(list(jobs), timeout=KNOCK_SECONDS)[0] if jobs else []
+            if jobs and not done:
+                _knock(head)
+            for job in done:
+                worker, index = jobs.pop(job)
+                idle.append(worker)
+                answers.append(_answer(ray, job, index))
+    finally:
+        for worker in (*idle, *(worker for worker, _ in jobs.values())):
+            ray.kill(worker)
 
-    def __init__(self, ray: Any, actor: Any) -> None:
-        self._ray, self._actor = ray, actor
 
-    def start(self) -> Future[Done[None]]:
-        """Done when a node had room for it and has the package."""
-        return self._actor.ready.remote().future()
+def _head(ray: Any, address: str | None) -> str:
+    """Where the cluster's head listens: as given for a client, else as Ray knows it."""
+    is_client = address is not None and address.startswith("ray://")
+    return str(address if is_client else ray.get_runtime_context().gcs_address)
 
-    def do(self, item: Item) -> Future[Done[Result]]:
-        """Let it do an item."""
-        return self._actor.do.remote(item).future()
 
-    def death(self, error: BaseException) -> str | None:
-        """What Ray says of its end; an error of the work itself is none."""
-        errors = self._ray.exceptions
-        if not isinstance(error, errors.RayError) or isinstance(error, errors.RayTaskError):
-            return None
-        words = " ".join(NOISE.sub("", str(error)).split())
-        # Where a worker could not be made, the cause stands at the end of a traceback.
-        is_unborn = getattr(error, "actor_init_failed", False)
-        return words[-LONGEST_REASON:] if is_unborn else words[:LONGEST_REASON]
+def _answer(ray: Any, job: Any, index: int) -> Answer[Any]:
+    """What came of an item; errors of the work itself are raised."""
+    try:
+        done: Done[Any] = ray.get(job)
+    except ray.exceptions.RayTaskError:
+        raise
+    except ray.exceptions.RayError as error:
+        return failed(index, " ".join(NOISE.sub("", str(error)).split())[:LONGEST_REASON])
+    return done.answer(index)
 
-    def end(self) -> None:
-        """End it at once; Ray does not mind if it is dead."""
-        self._ray.kill(self._actor)
+
+Contents = Mapping[str, bytes]
+
+
+def packed(files: Iterable[Path]) -> Iterator[tuple[Path, str, Contents]]:
+    """Every folder of files that are there, a name for what they hold, and their contents by name."""
+    by_folder: dict[Path, list[Path]] = defaultdict(list)
+    for path in sorted(path for path in set(files) if path.is_file()):
+        by_folder[path.parent].append(path)
+    for folder, paths in by_folder.items():
+        held = repr([(path.name, fingerprint(path)) for path in paths])
+        yield folder, sha256(held.encode()).hexdigest()[:32], {path.name: path.read_bytes() for path in paths}
+
+
+def store_folder() -> Path:
+    """Where a machine keeps what was sent to it; it may be deleted whenever no work is running."""
+    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(cache) / "chronoforest" / "sent"
+
+
+class Worker:
+    """Does one item after another, in a process of its own; what work caches stays."""
+
+    def __init__(
+        self,
+        work: Work[Any, Any],
+        sent: Mapping[Path, tuple[str, Any]],
+        fetch: Callable[[Any], Contents],
+        wanted: str,
+    ) -> None:
+        """sent: for each folder of the driver's the name of its contents, and what they are fetched by;
+        wanted: the version of the package that the driver has."""
+        self._work, self._sent, self._fetch, self._wanted = work, sent, fetch, wanted
+
+    def do(self, item: Any) -> Done[Any]:
+        """What came of an item; a machine with another version of the package is refused."""
+        here = version("chronoforest")
+        if here != self._wanted:
+            return Done(
+                refusal=f"{platform.node()} has chronoforest {here}, the driver {self._wanted}; "
+                f"`pip install chronoforest=={self._wanted}` there"
+            )
+        return carried_out(self._work, item, self._place)
+
+    def _place(self, folder: Path) -> Path:
+        """Where the files of a folder lie on this machine; the first worker that needs them fetches them."""
+        if folder not in self._sent:
+            return folder
+        name, content = self._sent[folder]
+        target = store_folder() / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(target.with_suffix(".lock")):
+            if not target.is_dir():
+                with tempfile.TemporaryDirectory(dir=target.parent) as draft:
+                    for file, held in self._fetch(content).items():
+                        write_bytes(Path(draft) / "whole" / file, held)
+                    os.rename(Path(draft) / "whole", target)
+        return target
 
 
 @contextmanager
@@ -130,14 +209,13 @@ def _connected(ray: Any, address: str | None, modules: Sequence[str]) -> Iterato
     if ray.is_initialized():
         yield
         return
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     own = {"include_dashboard": False, "object_store_memory": STORE_BYTES} if address is None else {}
     paths = [path for module in modules if (path := _path_of(module))]
     _knock(address)
     try:
         with unchanged(signal.SIGTERM):  # which Ray takes for itself
             ray.init(
-                address=address or LOCAL,
+                address=address or "local",  # what Ray calls a new cluster of this machine alone
                 runtime_env={"py_modules": paths} if paths else None,
                 log_to_driver=False,
                 logging_level="ERROR",
@@ -153,7 +231,7 @@ def _connected(ray: Any, address: str | None, modules: Sequence[str]) -> Iterato
 
 
 def _knock(address: str | None) -> None:
-    """Refuse an address where nobody answers; Ray itself would try for minutes."""
+    """Refuse an address where nothing listens, at which Ray itself would try for minutes."""
     host, _, port = (address or "").removeprefix("ray://").rpartition(":")
     if not host or not port.isdigit():
         return
@@ -161,7 +239,7 @@ def _knock(address: str | None) -> None:
         socket.create_connection((host, int(port)), KNOCK_SECONDS).close()
     except OSError as error:
         raise NoCluster(
-            f"nobody answers at {address} ({error.strerror or error}); `ray start --head` on that machine "
+            f"nothing answers at {address} ({error.strerror or error}); `ray start --head` on that machine "
             "starts a cluster, and its ports must be open"
         ) from error
 

@@ -1,25 +1,53 @@
-"""What a body looks like: the pose an observation holds, and where that pose puts the limbs."""
+"""What a body looks like: the pose an observation holds, and where MuJoCo puts the limbs."""
 
 from __future__ import annotations
 
+import logging
+import os
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from chronoforest.envs.simulator import import_mujoco
-from chronoforest.modules import optional
+from chronoforest.errors import MissingExtra
+from chronoforest.names import optional
 from chronoforest.types import BoolArray, FloatArray
+
+logger = logging.getLogger(__name__)
+
+
+def import_mujoco() -> Any:
+    """The module `mujoco`, also where the OpenGL library that MUJOCO_GL asks for is missing.
+
+    MuJoCo loads that library while it is imported, although only rendering needs it.
+    """
+    try:
+        import mujoco
+    except ModuleNotFoundError as error:
+        raise MissingExtra("mujoco", "sim") from error
+    except Exception as error:  # the bindings raise what they like: AttributeError, ImportError, RuntimeError
+        if "MUJOCO_GL" not in os.environ:
+            raise
+        logger.info("MuJoCo is loaded without OpenGL: %r", error)
+        return _import_without_gl()
+    return mujoco
+
+
+def _import_without_gl() -> Any:
+    chosen = os.environ["MUJOCO_GL"]
+    os.environ["MUJOCO_GL"] = "disable"
+    try:
+        import mujoco
+    finally:
+        os.environ["MUJOCO_GL"] = chosen
+    return mujoco
+
 
 POSE_DIM = 15
 """An ant's pose: position [3], orientation as a quaternion [4] and the angles of eight joints."""
 
 ANT_OBSERVATION_DIM = 29
 """The pose and fourteen velocities."""
-
-STEPS_PER_SECOND = 10
-
-HEALTHY_HEIGHTS = (0.2, 1.0)
-"""Heights of a healthy ant's torso, as in OGBench's environment; lying on its back it is within them."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import socket
+import threading
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from chronoforest.envs.mazes import Maze, maze
-from chronoforest.envs.simulator import import_mujoco
-from chronoforest.errors import InvalidParameter, InvalidProblem, UnknownEnvironment
-from chronoforest.modules import optional
+from chronoforest.data.episodes import load
+from chronoforest.envs.bodies import import_mujoco
+from chronoforest.envs.maps import MAPS
+from chronoforest.errors import FetchFailed, InvalidParameter, InvalidProblem, UnknownEnvironment
+from chronoforest.names import optional
 from chronoforest.types import FloatArray
 
-BODIES = ("point", "ant")
-MAZES = ("medium", "large", "giant", "teleport")
+NUM_TASKS = 5
+"""Official tasks of every maze."""
 
 Env = Any
 """A gymnasium environment made by `make_env`."""
@@ -34,11 +41,6 @@ class World:
         """The registered environment: the dataset's name without its kind of data."""
         return f"{self.body}maze-{self.maze_name}-v0"
 
-    @property
-    def maze(self) -> Maze:
-        """The map."""
-        return maze(self.maze_name)
-
 
 @dataclass(frozen=True)
 class Start:
@@ -50,8 +52,8 @@ class Start:
 
 WORLDS = {
     f"{body}maze-{kind}-stitch-v0": World(f"{body}maze-{kind}-stitch-v0", body, kind)
-    for body in BODIES
-    for kind in MAZES
+    for body in ("point", "ant")
+    for kind in MAPS
 }
 
 
@@ -88,11 +90,15 @@ def seeded_reset(env: Env, seed: int, options: dict[str, Any]) -> Start:
     return Start(observation, np.array(env.unwrapped.cur_goal_xy, dtype=np.float64))
 
 
+def check_task(task: int) -> None:
+    """Refuse a number that no official task has."""
+    if not 1 <= task <= NUM_TASKS:
+        raise InvalidParameter(f"task must be 1…{NUM_TASKS}, got {task}")
+
+
 def reset_task(env: Env, task_id: int, seed: int) -> Start:
     """Start official task 1…5 with its jitter; seeds the global `np.random` (see `seeded_reset`)."""
-    num_tasks = env.unwrapped.num_tasks
-    if not 1 <= task_id <= num_tasks:
-        raise InvalidParameter(f"task must be 1…{num_tasks}, got {task_id}")
+    check_task(task_id)
     return seeded_reset(env, seed, {"task_id": task_id})
 
 
@@ -112,3 +118,62 @@ def _free_point(env: Env, name: str, xy: ArrayLike) -> FloatArray:
     if env.unwrapped.maze_map[env.unwrapped.xy_to_ij(point)] != 0:
         raise InvalidProblem(f"{name} ({point[0]:g}, {point[1]:g}) lies in a wall")
     return point
+
+
+CONNECT_SECONDS = 5.0
+STALL_SECONDS = 60.0
+
+
+def fetch(name: str, out_dir: Path) -> list[Path]:
+    """Download and check the training and validation file; fails within seconds without a network."""
+    world(name)
+    paths = [out_dir / f"{name}.npz", out_dir / f"{name}-val.npz"]
+    if not all(path.exists() for path in paths):
+        _download(name, out_dir)
+    for path in paths:
+        load(path)
+    return paths
+
+
+def _download(name: str, out_dir: Path) -> None:
+    ogbench, url = optional("ogbench", "sim"), optional("ogbench.utils", "sim").DATASET_URL
+    if not _can_reach(f"{url}/{name}-val.npz"):
+        raise FetchFailed(_advice(name, f"{url} cannot be reached"))
+    try:
+        with _stalls_fail():
+            ogbench.download_datasets([name], str(out_dir))
+    except OSError as error:
+        raise FetchFailed(_advice(name, f"the download broke off ({error})")) from error
+
+
+def _can_reach(url: str) -> bool:
+    """Whether the server answers in time; in a thread because looking a name up has no time limit."""
+    answers: list[bool] = []
+
+    def ask() -> None:
+        request = urllib.request.Request(url, method="HEAD")
+        try:
+            with urllib.request.urlopen(request, timeout=CONNECT_SECONDS):
+                answers.append(True)
+        except OSError:
+            answers.append(False)
+
+    thread = threading.Thread(target=ask, daemon=True)
+    thread.start()
+    thread.join(CONNECT_SECONDS)
+    return answers == [True]
+
+
+@contextmanager
+def _stalls_fail() -> Iterator[None]:
+    """Let a connection that has gone silent raise instead of waiting for ever, which ogbench would."""
+    before = socket.getdefaulttimeout()
+    socket.setdefaulttimeout(STALL_SECONDS)
+    try:
+        yield
+    finally:
+        socket.setdefaulttimeout(before)
+
+
+def _advice(name: str, reason: str) -> str:
+    return f"{reason}; `python -m benchmarks generate {name}` records the same kind of data here"

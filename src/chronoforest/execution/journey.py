@@ -9,12 +9,11 @@ from pathlib import Path
 
 from chronoforest.envs.tasks import Env, make_env, reset_at, reset_task
 from chronoforest.errors import InvalidProblem
-from chronoforest.execution.recovery import Replan
 from chronoforest.execution.rollout import MAX_STEPS, Rollout, save_rollouts, walk
-from chronoforest.execution.route import Route, WalkingPlanner, route_of
+from chronoforest.execution.route import Replan, Route, WalkingPlanner, route_of
 from chronoforest.names import DEFAULT_VARIANT
 from chronoforest.planning.result import PlanResult
-from chronoforest.planning.variants import VARIANTS
+from chronoforest.planning.variants import Variant, find_variant
 from chronoforest.search.memory import ForestMemory
 from chronoforest.types import FloatArray, Problem, RoundObserver
 
@@ -49,7 +48,7 @@ def walk_task(
     *,
     seed: int,
     plan_seed: int | None = None,
-    variant: str = DEFAULT_VARIANT,
+    variant: str | Variant = DEFAULT_VARIANT,
     order: Sequence[Sequence[str]] | None = None,
     replans: bool = True,
 ) -> Journey:
@@ -74,7 +73,7 @@ def walk_problem(
     problem: Problem,
     *,
     seed: int = 0,
-    variant: str = DEFAULT_VARIANT,
+    variant: str | Variant = DEFAULT_VARIANT,
     on_round: RoundObserver | None = None,
     on_plan: Callable[[PlanResult], None] | None = None,
     max_steps: int = MAX_STEPS,
@@ -115,22 +114,31 @@ def replanner(
     *,
     seed: int = 0,
     memory: ForestMemory | None = None,
-    variant: str = DEFAULT_VARIANT,
+    variant: str | Variant = DEFAULT_VARIANT,
 ) -> Replan:
-    """Re-planning for one agent, by trees alone where the first plan was; every call has a seed of its own.
+    """Re-planning for one agent with the variant of the first plan; every call has a seed of its own.
 
     With the `memory` of the first plan, the trees of the goal and the waypoints are used again and only the
     new start has to grow one.
     """
-    seeds, again = count(seed + 1), DEFAULT_VARIANT if VARIANTS[variant].uses_roadmap else "online"
+    seeds = count(seed + 1)
 
     def replan(position: FloatArray, remaining: FloatArray) -> Route | None:
         try:
             problem = Problem([position], [goal], remaining)
-            result = planner.plan(problem, seed=next(seeds), memory=memory, variant=again)
+            # A variant that is given its order keeps what is left of it.
+            names = [problem.names[row] for row in _left_of_order(problem)]
+            order = [names] if find_variant(variant).needs_order else None
+            result = planner.plan(problem, seed=next(seeds), memory=memory, variant=variant, order=order)
         except InvalidProblem:
             # An agent pressed against a wall can stand outside the data's support; its old route leads back.
             return None
         return route_of(result, 0)
 
     return replan
+
+
+def _left_of_order(problem: Problem) -> list[int]:
+    """Rows of the start, of the waypoints as they are listed, and of the goal of one agent."""
+    ends = problem.start_index(0), problem.goal_index(0)
+    return [ends[0], *(row for row in range(problem.num_anchors) if row not in ends), ends[1]]

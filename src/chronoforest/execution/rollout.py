@@ -14,10 +14,20 @@ import numpy as np
 from chronoforest.envs.bodies import is_upside_down, pose_of, tilt
 from chronoforest.envs.tasks import Env, Start
 from chronoforest.errors import BadResult
-from chronoforest.execution.legs import LegNames, names_for
-from chronoforest.execution.recovery import Cause, ProgressWatch, Replan, trouble
-from chronoforest.execution.righting import UPRIGHT_TILT, Rocking, rock
-from chronoforest.execution.route import ExecutionParams, Place, Route, advance, retreat, subgoal, to_go
+from chronoforest.execution.righting import UPRIGHT_TILT, LegNames, Rocking, names_for, rock
+from chronoforest.execution.route import (
+    Cause,
+    ExecutionParams,
+    Place,
+    ProgressWatch,
+    Replan,
+    Route,
+    advance,
+    retreat,
+    subgoal,
+    to_go,
+    trouble,
+)
 from chronoforest.files import reading, write_text
 from chronoforest.typed import from_plain
 from chronoforest.types import FloatArray, Tracker

@@ -4,106 +4,169 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-import torch
+import numpy as np
+from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save
+from safetensors.numpy import save
 
 from chronoforest.errors import BadCheckpoint
 from chronoforest.files import reading, write_bytes
 
+if TYPE_CHECKING:
+    import torch
+
 FORMAT = "chronoforest/1"
 
-_Module = TypeVar("_Module", bound=torch.nn.Module)
+Arrays = Mapping[str, NDArray[Any]]
+Values = Mapping[str, "torch.Tensor | NDArray[Any]"]
+
+_Module = TypeVar("_Module", bound="torch.nn.Module")
 
 
-def write(path: Path, tensors: Mapping[str, torch.Tensor], metadata: Mapping[str, Any]) -> None:
+def write(path: Path, values: Values, metadata: Mapping[str, Any]) -> None:
     """Write a checkpoint; an interrupted or failed write leaves the previous file as it was."""
-    stored = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    stored = _arrays(values)
     header = {"format": FORMAT, "about": json.dumps(metadata), "content": content_hash(stored)}
     write_bytes(path, save(stored, header))
 
 
-def read(path: Path, kind: str) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
-    """Tensors and metadata of a checkpoint of the given kind."""
-    if not path.is_file():
+def read(path: Path, kind: str, what: str = "a checkpoint") -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
+    """Tensors and metadata of a checkpoint of the given kind; `what` a refusal says that the file is not."""
+    import torch
+
+    arrays, about = read_arrays(path, kind, what)
+    return {name: torch.from_numpy(array) for name, array in arrays.items()}, about
+
+
+def read_arrays(
+    path: Path, kind: str, what: str = "a checkpoint"
+) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    """The same as arrays, without torch."""
+    if not os.path.isfile(path):
         raise BadCheckpoint(f"no checkpoint at {path}; `chronoforest train` writes one")
-    with reading(path, "a checkpoint", BadCheckpoint):
-        header, tensors = _contents(path)
+    with reading(path, what, BadCheckpoint):
+        header, arrays = _contents(path)
         if header.get("format") != FORMAT:
             raise BadCheckpoint(f"it has format {header.get('format')!r}, expected {FORMAT!r}")
         about = json.loads(header["about"])
         if about.get("kind") != kind:
             raise BadCheckpoint(f"it holds a {about.get('kind')!r}, expected a {kind!r}")
-        _check(tensors, header.get("content"))
-    return tensors, about
+        if "content" not in header:
+            raise BadCheckpoint("an earlier version wrote it, and such weights are not read; train it again")
+        _check(arrays, header["content"])
+    return _widened(arrays), about
 
 
-def content_hash(tensors: Mapping[str, torch.Tensor]) -> str:
+def content_hash(values: Values) -> str:
     """SHA-256 over names, types, shapes and values, which tells weights apart and notices any changed bit."""
-    digest = hashlib.sha256()
-    for name in sorted(tensors):
-        tensor = tensors[name]
-        digest.update(f"{name} {tensor.dtype} {list(tensor.shape)} ".encode())
-        digest.update(tensor.contiguous().reshape(-1).view(torch.uint8).numpy().data)
+    digest, arrays = hashlib.sha256(), _arrays(values)
+    for name in sorted(arrays):
+        array = arrays[name]
+        digest.update(f"{name} torch.{array.dtype} {list(array.shape)} ".encode())
+        digest.update(array.reshape(-1).view(np.uint8).data)
     return digest.hexdigest()
 
 
-def _contents(path: Path) -> tuple[dict[str, str], dict[str, torch.Tensor]]:
+def _arrays(values: Values) -> dict[str, NDArray[Any]]:
+    """Tensors of any device, and arrays, as arrays in one piece of memory."""
+    return {
+        name: np.asarray(value if isinstance(value, np.ndarray) else value.detach().cpu(), order="C")
+        for name, value in values.items()
+    }
+
+
+def written_content(path: Path) -> str:
+    """The hash of what a checkpoint holds, from its header alone."""
+    with reading(path, "a checkpoint", BadCheckpoint), safe_open(path, framework="np") as handle:
+        return str(handle.metadata()["content"])
+
+
+def _contents(path: Path) -> tuple[dict[str, str], dict[str, NDArray[Any]]]:
     try:
-        with safe_open(path, framework="pt") as handle:
-            tensors = {name: handle.get_tensor(name) for name in handle.keys()}  # noqa: SIM118
-            return handle.metadata() or {}, tensors
+        with safe_open(path, framework="np") as handle:
+            arrays = {name: handle.get_tensor(name) for name in handle.keys()}  # noqa: SIM118
+            return handle.metadata() or {}, arrays
     except SafetensorError as error:
         raise BadCheckpoint(str(error)) from error
 
 
-def _check(tensors: Mapping[str, torch.Tensor], expected: str | None) -> None:
-    """Refuse values that were changed since, or that are none; files of older versions carry no hash."""
-    if expected is not None and content_hash(tensors) != expected:
+def _check(arrays: Arrays, expected: str) -> None:
+    """Refuse values that were changed since they were written, or that are no numbers."""
+    if content_hash(arrays) != expected:
         raise BadCheckpoint("its values are not those that were written")
-    for name, tensor in tensors.items():
-        if tensor.is_floating_point() and not torch.isfinite(tensor).all():
+    for name, array in arrays.items():
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
             raise BadCheckpoint(f"{name} holds NaN or infinity")
 
 
+SCALE = ".scale"
+"""Ends the name of the scales that belong to a tensor in eight bits."""
+
+
 def compact(module: torch.nn.Module) -> dict[str, torch.Tensor]:
-    """A module's tensors with floating point halved, as they ship; also rounds the module itself,
-    so that figures computed afterwards belong to the weights that ship."""
-    halves = {}
+    """A module's tensors as they ship: matrices in eight bits with a scale for each row, other tensors in
+    half precision. Also rounds the module itself, so that figures computed afterwards belong to what ships.
+    """
+    import torch
+
+    stored: dict[str, torch.Tensor] = {}
     with torch.no_grad():
         for name, tensor in module.state_dict().items():
-            keep = not tensor.is_floating_point() or tensor.numel() < 64
-            halves[name] = tensor if keep else tensor.half()
-            tensor.copy_(halves[name])
-    return halves
+            parts = _compacted(name, tensor)
+            stored |= parts
+            tensor.copy_(parts[name] * parts[name + SCALE].float() if name + SCALE in parts else parts[name])
+    return stored
 
 
-def fill(module: torch.nn.Module, tensors: Mapping[str, torch.Tensor], path: Path) -> None:
-    """Load tensors into a module of exactly the same shape; halves are widened."""
-    with reading(path, "a checkpoint of this model", BadCheckpoint):
-        check_fit(module, tensors)
-        module.load_state_dict(dict(tensors))
+def _compacted(name: str, tensor: torch.Tensor) -> dict[str, torch.Tensor]:
+    """A tensor by its name; with scales [..., 1] where it is large. What is small stays as it is."""
+    if not tensor.is_floating_point() or tensor.numel() < 64:
+        return {name: tensor}
+    if tensor.ndim < 2 or tensor.numel() < 1024:
+        return {name: tensor.half()}
+    scale = (tensor.abs().amax(dim=-1, keepdim=True) / 127).clamp_min(1e-7).half()
+    return {name: (tensor / scale).round().clamp(-127, 127).char(), name + SCALE: scale}
 
 
-def built(make: Callable[[], _Module], tensors: Mapping[str, torch.Tensor]) -> _Module:
-    """What `make` builds, first without memory: a damaged card may describe a giant that nothing fits."""
+def _widened(arrays: Arrays) -> dict[str, NDArray[Any]]:
+    """Arrays with those in eight bits times their scales."""
+    values = {name: array for name, array in arrays.items() if not name.endswith(SCALE)}
+    scaled = {name for name in values if name + SCALE in arrays}
+    return values | {name: values[name] * arrays[name + SCALE].astype(np.float32) for name in scaled}
+
+
+def filled(make: Callable[[], _Module], arrays: Arrays) -> _Module:
+    """The network that `make` builds, with these values in single precision.
+
+    It is built without memory: a damaged card may describe a giant that nothing fits.
+    """
+    import torch
+
     with torch.device("meta"):
-        check_fit(make(), tensors)
-    return make()
+        network = make()
+    fill(network, arrays, assign=True)
+    if any(buffer.is_meta for buffer in network.buffers()):  # it computes some that are not stored
+        network = make()
+        fill(network, arrays)
+    return network
 
 
-def check_fit(module: torch.nn.Module, tensors: Mapping[str, torch.Tensor]) -> None:
-    """Refuse tensors of other names or shapes than the module's."""
+def fill(module: torch.nn.Module, arrays: Arrays, assign: bool = False) -> None:
+    """Copy arrays into a module of exactly the same names and shapes, or with `assign` make them its own."""
+    import torch
+
     expected = {name: list(tensor.shape) for name, tensor in module.state_dict().items()}
-    found = {name: list(tensor.shape) for name, tensor in tensors.items()}
+    found = {name: list(array.shape) for name, array in arrays.items()}
     odd = sorted(name for name in expected.keys() | found.keys() if expected.get(name) != found.get(name))
     if odd:
-        name = odd[0]
         raise BadCheckpoint(
-            f"it does not fit the model it names: {name} has shape {found.get(name)}, "
-            f"expected {expected.get(name)}"
+            f"it does not fit the model it names: {odd[0]} has shape {found.get(odd[0])}, "
+            f"expected {expected.get(odd[0])}"
         )
+    wide = {name: array.astype(np.float32, copy=False) for name, array in arrays.items()}
+    module.load_state_dict({name: torch.from_numpy(array) for name, array in wide.items()}, assign=assign)

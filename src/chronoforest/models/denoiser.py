@@ -3,51 +3,21 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import torch
 from torch import nn
 
 from chronoforest.data.scaling import Scaling
-from chronoforest.data.windows import WindowParams, draw_windows
-from chronoforest.errors import InvalidParameter
 from chronoforest.models import schedule
-
-FRAME_DIM = 2
-"""Numbers of a frame: plans are made in the plane."""
-
-FRAMES_PER_TOKEN = 10
-"""Frames that one token stands for."""
-
-HEAD_WIDTH = 16
-"""Numbers of a token that one attention head compares."""
-
-
-@dataclass(frozen=True)
-class DenoiserParams:
-    """Architecture of a transformer.
-
-    width: of the transformer; num_layers: its blocks.
-    """
-
-    width: int = 128
-    num_layers: int = 12
-
-    def __post_init__(self) -> None:
-        if self.width < 1 or self.width % HEAD_WIDTH:
-            raise InvalidParameter(f"width must be a multiple of {HEAD_WIDTH}, got {self.width}")
-
-    @property
-    def num_heads(self) -> int:
-        """Of the attention."""
-        return self.width // HEAD_WIDTH
-
-
-def num_tokens(horizon: int) -> int:
-    """`FRAMES_PER_TOKEN` frames make a token; one more token holds the boundary frame."""
-    if horizon % FRAMES_PER_TOKEN:
-        raise InvalidParameter(f"horizon must be a multiple of {FRAMES_PER_TOKEN} frames, got {horizon}")
-    return 1 + horizon // FRAMES_PER_TOKEN
+from chronoforest.models.params import (
+    FRAMES_PER_TOKEN,
+    HEAD_WIDTH,
+    NUM_LEVELS,
+    DenoiserParams,
+    LevelMix,
+    WindowParams,
+    num_tokens,
+)
 
 
 class Denoiser(nn.Module):
@@ -61,13 +31,15 @@ class Denoiser(nn.Module):
 
     def __init__(self, params: DenoiserParams, window: WindowParams, scaling: Scaling) -> None:
         super().__init__()
-        token_dim = FRAMES_PER_TOKEN * FRAME_DIM
+        token_dim = FRAMES_PER_TOKEN * 2  # a frame is a place in the plane
         self.params = params
         self.window = window
         self.scaling = scaling
         width = params.width
         self.embed = nn.Linear(token_dim, width)
-        self.position = nn.Parameter(torch.randn(num_tokens(window.horizon), width).mul_(0.02))
+        self.position = nn.Parameter(torch.empty(num_tokens(window.horizon), width))
+        if not self.position.is_meta:  # where drawing would load torch's compiler
+            nn.init.normal_(self.position, std=0.02)
         self.level = nn.Sequential(nn.Linear(width, width), nn.SiLU(), nn.Linear(width, width))
         self.blocks = nn.ModuleList(_Block(params) for _ in range(params.num_layers))
         self.norm = nn.LayerNorm(params.width)
@@ -144,28 +116,6 @@ def _frames(tokens: torch.Tensor) -> torch.Tensor:
     return tokens.reshape(rows, count * FRAMES_PER_TOKEN, size // FRAMES_PER_TOKEN)
 
 
-@dataclass(frozen=True)
-class LevelMix:
-    """Shares of the noise patterns in a batch; what is left over has a clean boundary and free levels.
-
-    independent: windows whose tokens all have levels of their own; leaving: windows with a clean first token
-    and one shared level; arriving: windows with a clean last token and one shared level.
-    """
-
-    independent: float = 0.30
-    leaving: float = 0.40
-    arriving: float = 0.15
-
-    def __post_init__(self) -> None:
-        if min(self.independent, self.leaving, self.arriving) < 0 or self.rest < -1e-9:
-            raise InvalidParameter(f"the shares of a LevelMix must lie in [0, 1] and sum to ≤ 1, got {self}")
-
-    @property
-    def rest(self) -> float:
-        """Share of windows whose boundary is clean and whose other levels are independent."""
-        return 1.0 - self.independent - self.leaving - self.arriving
-
-
 def draw_batch(
     tracks: torch.Tensor, num_rows: int, window: WindowParams, mix: LevelMix
 ) -> tuple[torch.Tensor, torch.Tensor]:
@@ -178,7 +128,7 @@ def draw_batch(
     num_independent, num_leaving, num_arriving = (round(num_rows * share) for share in shares)
     num_forward = num_rows - num_arriving
     shape = num_rows, num_tokens(window.horizon)
-    levels = torch.randint(1, schedule.NUM_LEVELS + 1, shape, device=tracks.device)
+    levels = torch.randint(1, NUM_LEVELS + 1, shape, device=tracks.device)
     levels[num_independent:, 0] = 0
     shared = slice(num_independent, num_independent + num_leaving)
     levels[shared, 1:] = levels[shared, 1:2].clone()
@@ -197,3 +147,27 @@ def denoising_loss(
     error = (model(noisy, levels) - tokens).square().mean(dim=-1)
     weight = schedule.signal_to_noise(signal[levels]).clamp(max=5.0) * (levels > 0)
     return (weight * error).sum() / (levels > 0).sum()
+
+
+PADDED_SHARE = 0.4
+"""Of the windows may start late and are padded. Without them every tail lies exactly as far as the recordings
+travel, so tree nodes would sit on a lattice and two trees might never meet."""
+
+
+def draw_windows(
+    tracks: torch.Tensor, num_windows: int, params: WindowParams, padded_share: float = PADDED_SHARE
+) -> torch.Tensor:
+    """tracks [E, T, D] → windows [num_windows, horizon + 1, D], boundary frame first.
+
+    Frames past the end of a recording repeat its last one.
+    """
+    num_episodes, num_steps, _ = tracks.shape
+    device = tracks.device
+    latest = max(num_steps - 1 - params.span, 0)
+    episode = torch.randint(num_episodes, (num_windows, 1), device=device)
+    start = torch.randint(latest + 1, (num_windows, 1), device=device)
+    late = torch.randint(params.max_late + 1, (num_windows, 1), device=device)
+    is_padded = torch.rand(num_windows, 1, device=device) < padded_share
+    start = torch.clamp(start + torch.where(is_padded, late, 0), max=num_steps - 1)
+    steps = start + params.stride * torch.arange(params.horizon + 1, device=device)
+    return tracks[episode, torch.clamp(steps, max=num_steps - 1)]

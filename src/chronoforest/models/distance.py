@@ -1,4 +1,4 @@
-"""Temporal distance: how many steps the recordings need from one state to another."""
+"""Temporal distance: how many steps the recordings need from one state to another, and its calibration."""
 
 from __future__ import annotations
 
@@ -12,72 +12,24 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from chronoforest.data.goals import Transitions
 from chronoforest.data.scaling import Scaling
-from chronoforest.errors import InvalidParameter, require_at_least, require_positive
-from chronoforest.models.rows import filled
-from chronoforest.models.stacked import StackedMLP
-from chronoforest.models.train import Learner, average_of
-from chronoforest.types import FloatArray
-
-FEW_PAIRS = 20_000
-"""Up to so many pairs of codes are compared on the processor."""
-
-STATE_DIM = 2
-"""Numbers of a state: distances are told between places in the plane."""
-
-NUM_LAYERS = 3
-"""Hidden layers."""
+from chronoforest.models.density import full_step
+from chronoforest.models.goals import Transitions
+from chronoforest.models.networks import Learner, StackedMLP, average_of, filled
+from chronoforest.models.params import DistanceParams
+from chronoforest.types import Calibration, Distance, FloatArray
 
 LATENT = 32
 """Numbers of the code of a place, for each twin and role."""
 
+NUM_PAIRS = 20_000
+"""Pairs of states drawn from the held-out recordings."""
 
-@dataclass(frozen=True)
-class DistanceParams:
-    """Architecture and objective.
+COVERAGE = 0.95
+"""Share of recorded costs that h should cover."""
 
-    action_dim: numbers per action; has_action_values: regress Q(s, a, g) and fit V to it by expectile, so
-    that only the choice of action is optimised, never the luck of a transition; otherwise V is backed up by
-    expectile directly; has_moves_for_actions: the action of Q is what the step moved instead of the recorded
-    action, for bodies whose motors say little about where they go and for recordings without actions;
-    move_unit: world units that count as 1 there; backup: steps between a state and the next one it is backed
-    up from, the unit in which V counts and `discount` discounts; more of them carry far distances faster and
-    make less of noise in the places; discount: stored with the weights, used in the conversion to steps;
-    expectile: of the value fit; num_features: random Fourier features of the plane; shortest_period,
-    longest_period: of the waves of these features, in world units; width: hidden units; reach: largest
-    distance in steps that can be stated; V is clamped there so that the logarithm exists.
-    """
-
-    action_dim: int = 2
-    has_action_values: bool = True
-    has_moves_for_actions: bool = False
-    move_unit: float = 1.0
-    backup: int = 1
-    discount: float = 0.995
-    expectile: float = 0.95
-    num_features: int = 32
-    shortest_period: float = 8.0
-    longest_period: float = 64.0
-    width: int = 512
-    reach: float = 800.0
-
-    def __post_init__(self) -> None:
-        if not 0.0 < self.discount < 1.0:
-            raise InvalidParameter(f"discount must lie in (0, 1), got {self.discount}")
-        if not 0.5 <= self.expectile < 1.0:
-            raise InvalidParameter(f"expectile must lie in [0.5, 1), got {self.expectile}")
-        require_positive(self, "move_unit", "reach")
-        require_at_least(self, 1, "backup")
-
-    @property
-    def largest_value(self) -> float:
-        """‖·‖ at `reach` steps: (1 − γ^reach) / (1 − γ)."""
-        return (1.0 - self.discount ** (self.reach / self.backup)) / (1.0 - self.discount)
-
-    def layers(self, inputs: int, outputs: int) -> list[int]:
-        """Sizes of a network's layers."""
-        return [inputs, *[self.width] * NUM_LAYERS, outputs]
+ARRIVAL_STEPS = 3.5
+"""Steps at full speed from the end of a recording within which it has arrived."""
 
 
 def _random_waves(params: DistanceParams) -> torch.Tensor:
@@ -98,7 +50,7 @@ class StateFeatures(nn.Module):
 
     def __init__(self, params: DistanceParams, scaling: Scaling) -> None:
         super().__init__()
-        self.num_outputs = STATE_DIM + 2 * params.num_features
+        self.num_outputs = 2 + 2 * params.num_features  # a place in the plane, sine and cosine of each wave
         self.scaling = copy.deepcopy(scaling)
         self.register_buffer("frequency", _random_waves(params))
 
@@ -154,13 +106,15 @@ class ValueNet(nn.Module):
 class DistanceLearner(Learner):
     """V and, with action values, Q, which is a twin too, [n, 2]."""
 
-    def __init__(self, params: DistanceParams, scaling: Scaling, is_directed: bool = False) -> None:
+    def __init__(
+        self, params: DistanceParams, scaling: Scaling, is_directed: bool = False, action_dim: int = 2
+    ) -> None:
         super().__init__()
         self.params = params
         self.value = ValueNet(params, scaling, is_directed)
         self.value_average = average_of(self.value)
         if params.has_action_values:
-            inputs = 2 * self.value.features.num_outputs + params.action_dim
+            inputs = 2 * self.value.features.num_outputs + action_dim
             self.action_value = StackedMLP(2, params.layers(inputs, 1))
             self.action_value_average = average_of(self.action_value)
 
@@ -194,7 +148,7 @@ class TemporalDistance:
     def __init__(self, net: ValueNet, device: torch.device | str = "cpu") -> None:
         self.net = net.to(device).eval().requires_grad_(False)
         self.device = torch.device(device)
-        self.reach = net.params.reach
+        self.reach, self.far = net.params.reach, net.params.far
 
     def encode(self, points: FloatArray) -> NDArray[Any]:
         """[n, 2] → [n, F] float32 codes."""
@@ -251,7 +205,7 @@ class TemporalDistance:
 
     def _device_for(self, num_pairs: int) -> torch.device:
         """Codes lie in the processor's memory: few pairs are compared there before they could be copied."""
-        return self.device if num_pairs > FEW_PAIRS else torch.device("cpu")
+        return self.device if num_pairs > 20_000 else torch.device("cpu")
 
     def _codes(self, codes: NDArray[Any], device: torch.device) -> torch.Tensor:
         shape = len(codes), 2, self.net.num_roles, LATENT
@@ -261,3 +215,87 @@ class TemporalDistance:
 def _to_numpy(values: torch.Tensor) -> FloatArray:
     array: FloatArray = values.double().cpu().numpy()
     return array
+
+
+@dataclass(frozen=True)
+class StepPairs:
+    """Two states of one recording and the steps between them: source, target [n, 2]; steps [n]."""
+
+    source: FloatArray
+    target: FloatArray
+    steps: FloatArray
+
+
+def draw_step_pairs(xy: FloatArray, jump: float, num_pairs: int = NUM_PAIRS) -> StepPairs:
+    """Pairs from the moving part of recordings xy [E, T, 2]; steps longer than `jump` are jumps.
+
+    What comes after arrival (recordings park at their goals) or runs across a jump says nothing about
+    travel time and is left out.
+    """
+    rng = np.random.default_rng(0)
+    is_near_end = np.linalg.norm(xy - xy[:, -1:], axis=-1) < ARRIVAL_STEPS * full_step(xy, jump)
+    arrival = np.maximum(np.argmax(is_near_end, axis=1), 1)
+    jumps = np.linalg.norm(np.diff(xy, axis=1), axis=-1) > jump
+    num_jumps = np.concatenate([np.zeros((len(xy), 1), dtype=int), np.cumsum(jumps, axis=1)], axis=1)
+    episode = rng.integers(len(xy), size=num_pairs)
+    first = np.floor(rng.random(num_pairs) * arrival[episode]).astype(int)
+    ahead = 1 + np.floor(rng.random(num_pairs) * (arrival[episode] - first)).astype(int)
+    last = np.minimum(first + ahead, arrival[episode])
+    keep = (last > first) & (num_jumps[episode, first] == num_jumps[episode, last])
+    episode, first, last = episode[keep], first[keep], last[keep]
+    return StepPairs(
+        xy[episode, first].astype(float), xy[episode, last].astype(float), (last - first).astype(float)
+    )
+
+
+def predict(distance: Distance, pairs: StepPairs) -> FloatArray:
+    """The learned distance of each pair, [n] steps."""
+    return distance.between(distance.encode(pairs.source), distance.encode(pairs.target))
+
+
+def calibrate(
+    predicted: FloatArray, steps: FloatArray, local_window: float, coverage: float = COVERAGE
+) -> Calibration:
+    """Fit local scale, α and error bands to predictions [n] and recorded steps [n] (appendix, eq. 37–39)."""
+    is_local = (predicted <= local_window) & (predicted > 1.0) & (steps > 1.0)
+    local_scale = (
+        float(np.exp(np.log(steps[is_local] / predicted[is_local]).mean())) if is_local.any() else 1.0
+    )
+    is_far = predicted > local_window
+    alpha = covering_alpha(predicted[is_far], steps[is_far] / local_scale, coverage)
+    ratio = steps / (local_scale * (predicted + alpha * predicted**2)).clip(1e-6)
+    error = np.abs(local_scale * predicted - steps)
+    gaps = [share * local_window for share in (0.1, 0.2, 0.4, 0.6, 1.0)]
+    rising = np.maximum.accumulate([_quantile(error[predicted <= gap], coverage) for gap in gaps])
+    return Calibration(
+        alpha=alpha,
+        local_scale=local_scale,
+        local_ratios=_band(ratio[is_local]),
+        all_ratios=_band(ratio[predicted > 1.0]),
+        local_window=local_window,
+        local_error=tuple((gap, float(value)) for gap, value in zip(gaps, rising, strict=True)),
+    )
+
+
+def covering_alpha(predicted: FloatArray, steps: FloatArray, coverage: float) -> float:
+    """Smallest α ≥ 0 for which x + αx² reaches `coverage` of the recorded steps.
+
+    Asked of far pairs only: over a short way the scatter of recorded steps is the recorder's noise, which
+    no model error explains and which α would magnify at range.
+    """
+    return max(0.0, _quantile((steps - predicted) / np.maximum(predicted, 1.0) ** 2, coverage))
+
+
+def rank_correlation(predicted: FloatArray, steps: FloatArray) -> float:
+    """Spearman's ρ of predictions with recorded steps."""
+    from scipy.stats import spearmanr  # slow to import, and no plan needs it
+
+    return float(spearmanr(predicted, steps).statistic)
+
+
+def _band(ratio: FloatArray) -> tuple[float, float]:
+    return _quantile(ratio, 0.05), _quantile(ratio, 0.95)
+
+
+def _quantile(values: FloatArray, share: float) -> float:
+    return float(np.quantile(values, share)) if len(values) else 0.0

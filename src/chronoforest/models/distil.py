@@ -3,29 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import pairwise
 
 import numpy as np
 import torch
 
-from chronoforest.models import schedule
+from chronoforest.models import checkpoint, loading, schedule, store
 from chronoforest.models.denoiser import mirror, to_tokens
-from chronoforest.models.sampler import SegmentSampler
+from chronoforest.models.density import GridDensity
+from chronoforest.models.fit import sample_figures
+from chronoforest.models.networks import Averaged, average_of, compiled
+from chronoforest.models.params import ModelParams, SamplerParams
+from chronoforest.models.runs import Figures, TrainingRun
+from chronoforest.models.sampler import SegmentSampler, Student
 from chronoforest.types import FloatArray, Query
 
-LEVELS = (1000, 650, 350, 150, 0)
-"""Noise levels that a student visits: closer together where frames take shape."""
 
-TEACHER_STEP = 50
-"""Noise levels from one step of the teacher to the next, as in its twenty steps."""
+@dataclass(frozen=True)
+class LessonParams:
+    """What a student learns from.
 
-SCALES = (0.0, 4.0, 8.0, 16.0)
-"""Guidance of the segments a student learns from, world units: it has to follow a guided teacher, too."""
+    levels: noise levels that it visits, closer together where frames take shape; teacher_step: noise levels
+    from one step of the teacher to the next, as in its twenty steps; scales: guidance of the segments, world
+    units: it has to follow a guided teacher, too; num_noises: how often a segment is noised: segments cost
+    the teacher more steps than what is learned from them; num_segments: of the teacher; part: how many of
+    them are asked for at once.
+    """
 
-
-NOISES = 8
-"""How often a segment is noised: segments cost the teacher more steps than what is learned from them."""
+    levels: tuple[int, ...] = (1000, 650, 350, 150, 0)
+    teacher_step: int = 50
+    scales: tuple[float, ...] = (0.0, 4.0, 8.0, 16.0)
+    num_noises: int = 8
+    num_segments: int = 32_768
+    part: int = 8192
 
 
 @dataclass(frozen=True)
@@ -47,13 +58,18 @@ class Lessons:
 
 
 def draw_lessons(
-    teacher: SegmentSampler, places: FloatArray, reach: float, count: int, rng: np.random.Generator
+    teacher: SegmentSampler,
+    places: FloatArray,
+    reach: float,
+    count: int,
+    rng: np.random.Generator,
+    params: LessonParams,
 ) -> Lessons:
     """Lessons from `count` segments that leave and arrive at places [n, d], guided toward others at most
     `reach` units away, each of them noised to one of the student's levels a few times."""
-    tokens, is_free = _segments(teacher, places, reach, count, rng)
-    parts = [_lesson(teacher, tokens, is_free, span) for _ in range(NOISES) for span in pairwise(LEVELS)]
-    return joined(parts)
+    tokens, is_free = _segments(teacher, places, reach, count, rng, params.scales)
+    spans = [span for _ in range(params.num_noises) for span in pairwise(params.levels)]
+    return joined([_lesson(teacher, tokens, is_free, span, params.teacher_step) for span in spans])
 
 
 def joined(parts: Sequence[Lessons]) -> Lessons:
@@ -73,14 +89,19 @@ def distilling_loss(student: torch.nn.Module, lessons: Lessons) -> torch.Tensor:
 
 
 def _segments(
-    teacher: SegmentSampler, places: FloatArray, reach: float, count: int, rng: np.random.Generator
+    teacher: SegmentSampler,
+    places: FloatArray,
+    reach: float,
+    count: int,
+    rng: np.random.Generator,
+    scales: tuple[float, ...],
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """The teacher's segments as tokens [n, t, f], normalised and in the network's order, and which of them
     are denoised [n, t]: all but the boundary."""
     boundary = places[rng.integers(len(places), size=count)]
     heading = rng.standard_normal(boundary.shape)
     heading *= reach * rng.random((count, 1)) / np.linalg.norm(heading, axis=1, keepdims=True)
-    query = Query(boundary, boundary + heading, rng.random(count) < 0.5, rng.choice(SCALES, size=count))
+    query = Query(boundary, boundary + heading, rng.random(count) < 0.5, rng.choice(scales, size=count))
     window = torch.as_tensor(teacher(query, rng), dtype=torch.float32, device=teacher.device)
     tokens = to_tokens(teacher.scaling.normalise(window))
     is_free = torch.ones(tokens.shape[:2], dtype=torch.bool, device=teacher.device)
@@ -91,7 +112,7 @@ def _segments(
 
 
 def _lesson(
-    teacher: SegmentSampler, clean: torch.Tensor, is_free: torch.Tensor, span: tuple[int, int]
+    teacher: SegmentSampler, clean: torch.Tensor, is_free: torch.Tensor, span: tuple[int, int], step: int
 ) -> Lessons:
     """The clean tokens that one step over a span of levels needs to end where the teacher's many steps do."""
     first, last = span
@@ -99,7 +120,7 @@ def _lesson(
     noisy = schedule.add_noise(clean, is_free * first, signal)
     tokens = noisy
     with torch.no_grad():
-        for level, next_level in pairwise([*range(first, last, -TEACHER_STEP), last]):
+        for level, next_level in pairwise([*range(first, last, -step), last]):
             stepped = _stepped(
                 tokens, teacher.net(tokens, is_free * level), signal[level], signal[next_level]
             )
@@ -115,3 +136,43 @@ def _stepped(
     """DDIM without new noise."""
     noise = (noisy - signal.sqrt() * clean) / (1.0 - signal).sqrt()
     return next_signal.sqrt() * clean + (1.0 - next_signal).sqrt() * noise
+
+
+def fit_student_model(params: ModelParams, run: TrainingRun, lesson: LessonParams | None = None) -> Figures:
+    """Distil the denoiser of the run's folder; figures are the denoiser's, from supported places."""
+    torch.manual_seed(run.seed)
+    density = store.load_density(run.folder)
+    distance, _ = loading.load_distance(run.folder, run.device)
+    source = store.Stored.read(run.folder, "denoiser", preset=run.preset)
+    teacher = SegmentSampler(source.filled(loading.make_denoiser), distance, SamplerParams(), run.device)
+    places, lesson = _supported(density, run.seed), lesson or LessonParams()
+    learner = Averaged(average_of(teacher.net).train().requires_grad_(True))
+    lessons = _lessons(teacher, places, density.step_length, run.seed, lesson)
+    loss = compiled(distilling_loss, run.device)
+    loop = run.loop(params.student_training, warmup=200, weight_decay=1e-4, clip=1.0)
+    known = {"teacher": checkpoint.written_content(source.path)}
+    run.train("student", learner, lambda: loss(learner.net, lessons.drawn(loop.batch)), loop, known)
+    tensors = checkpoint.compact(learner.net_average)
+    student = Student(learner.net_average, lesson.levels)
+    sampler = SegmentSampler(teacher.net, None, SamplerParams(), run.device, student)
+    figures = sample_figures(sampler, density, places, params.world.jump)
+    inherited = ("data", "held_out_data", "has_actions", "params", "window")
+    about = {name: source.card[name] for name in inherited if name in source.card} | known
+    return run.save("student", tensors, figures, **about, levels=lesson.levels, training=asdict(loop))
+
+
+def _supported(density: GridDensity, seed: int) -> FloatArray:
+    """[n, d] supported places, one in every cell."""
+    cells = density.origin + density.cell * np.argwhere(density.support)
+    places = cells + density.cell * (np.random.default_rng(seed).random(cells.shape) - 0.5)
+    return np.asarray(places[density.margin(places) > 0])
+
+
+def _lessons(
+    teacher: SegmentSampler, places: FloatArray, step_length: float, seed: int, params: LessonParams
+) -> Lessons:
+    """Lessons in parts, each as large as fits the memory; guided as far as a segment may lead."""
+    rng, reach = np.random.default_rng(seed), step_length * teacher.stride * teacher.horizon
+    count = min(params.part, params.num_segments)
+    parts = range(max(1, params.num_segments // params.part))
+    return joined([draw_lessons(teacher, places, reach, count, rng, params) for _ in parts])

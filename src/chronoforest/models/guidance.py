@@ -2,50 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
-
 import torch
 
-from chronoforest.errors import InvalidParameter, require_at_least, require_positive
+from chronoforest.models.params import GuidanceParams
 
 ANCHOR_WEIGHT = 0.1
 """Of U_anchor against U_goal."""
 
 STEP_RATE, LARGEST_STEP = 0.2, 1.0
 """η = min(LARGEST_STEP, STEP_RATE · √((1−ᾱ)/ᾱ))."""
-
-
-@dataclass(frozen=True)
-class GuidanceParams:
-    """How a segment is steered.
-
-    strength: times the scale that a query asks for; 0 samples without guidance, whoever asks; reliable: steps
-    beyond which the target is approached in a straight line instead of along −∇d; spread: `ramp` moves every
-    frame, 0 at the boundary and 1 at the tail; `sparse` moves the tail alone, as the paper writes it; inject:
-    `clean` corrects x̂_0; `noisy` sends the score's gradient through the network; rdf_radius: world units, σ
-    of U_rdf, within which it pushes; softness: world units, its ε.
-    """
-
-    reliable: float = 200.0
-    spread: Literal["ramp", "sparse"] = "ramp"
-    inject: Literal["clean", "noisy"] = "clean"
-    strength: float = 1.0
-    rdf_radius: float = 2.0
-    softness: float = 0.1
-
-    def __post_init__(self) -> None:
-        if self.spread not in ("ramp", "sparse"):
-            raise InvalidParameter(f"spread must be 'ramp' or 'sparse', got {self.spread!r}")
-        if self.inject not in ("clean", "noisy"):
-            raise InvalidParameter(f"inject must be 'clean' or 'noisy', got {self.inject!r}")
-        require_positive(self, "rdf_radius", "softness")
-        require_at_least(self, 0, "strength")
-
-    @property
-    def rdf_weight(self) -> float:
-        """Of U_rdf against U_goal: its slope falls with the cube of the radius, its effect shall not."""
-        return (self.rdf_radius / 2.0) ** 3
 
 
 def step_size(signal: torch.Tensor) -> torch.Tensor:

@@ -1,22 +1,287 @@
-"""Everything that is learned for one world, as one value, and the other recipes it can be learned by."""
+"""Everything that is learned for one world, as one value, and the other recipes it can be learned by.
+
+Parameters of networks lie here and not beside the networks: presets are read without loading torch.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import ClassVar, Literal
 
-from chronoforest.data.goals import GoalParams
-from chronoforest.data.windows import WindowParams
-from chronoforest.errors import require_within
-from chronoforest.models.calibration import CalibrationParams
-from chronoforest.models.denoiser import DenoiserParams, LevelMix
+from chronoforest.errors import (
+    InvalidParameter,
+    require_at_least,
+    require_positive,
+    require_within,
+)
 from chronoforest.models.density import DensityParams
-from chronoforest.models.distance import DistanceParams
-from chronoforest.models.tracking.kinds import get_tracker
-from chronoforest.models.tracking.regression import TrackerParams
-from chronoforest.models.tracking.subgoals import SubgoalParams
-from chronoforest.models.train import TrainParams
 from chronoforest.names import check_distance
 from chronoforest.types import WorldParams
+
+LATEST_SHARE = 0.4
+"""Of a window's span by which it may start late."""
+
+
+@dataclass(frozen=True)
+class WindowParams:
+    """How recordings are cut.
+
+    stride: steps between two frames; horizon: generated frames after the boundary frame.
+    """
+
+    stride: int = 5
+    horizon: int = 40
+
+    def __post_init__(self) -> None:
+        require_at_least(self, 1, "stride", "horizon")
+
+    @property
+    def span(self) -> int:
+        """Environment steps in a window."""
+        return self.stride * self.horizon
+
+    @property
+    def max_late(self) -> int:
+        """Steps by which a window may start late."""
+        return round(LATEST_SHARE * self.span)
+
+
+FRAMES_PER_TOKEN = 10
+"""Frames that one token stands for."""
+
+
+HEAD_WIDTH = 16
+"""Numbers of a token that one attention head compares."""
+
+
+def num_tokens(horizon: int) -> int:
+    """`FRAMES_PER_TOKEN` frames make a token; one more token holds the boundary frame."""
+    if horizon % FRAMES_PER_TOKEN:
+        raise InvalidParameter(f"horizon must be a multiple of {FRAMES_PER_TOKEN} frames, got {horizon}")
+    return 1 + horizon // FRAMES_PER_TOKEN
+
+
+@dataclass(frozen=True)
+class DenoiserParams:
+    """Architecture of a transformer.
+
+    width: of the transformer; num_layers: its blocks.
+    """
+
+    width: int = 128
+    num_layers: int = 12
+
+    def __post_init__(self) -> None:
+        if self.width < 1 or self.width % HEAD_WIDTH:
+            raise InvalidParameter(f"width must be a multiple of {HEAD_WIDTH}, got {self.width}")
+
+    @property
+    def num_heads(self) -> int:
+        """Of the attention."""
+        return self.width // HEAD_WIDTH
+
+
+@dataclass(frozen=True)
+class LevelMix:
+    """Shares of the noise patterns in a batch; what is left over has a clean boundary and free levels.
+
+    independent: windows whose tokens all have levels of their own; leaving: windows with a clean first token
+    and one shared level; arriving: windows with a clean last token and one shared level.
+    """
+
+    independent: float = 0.30
+    leaving: float = 0.40
+    arriving: float = 0.15
+
+
+NUM_LEVELS = 1000
+
+
+@dataclass(frozen=True)
+class GuidanceParams:
+    """How a segment is steered.
+
+    strength: times the scale that a query asks for; 0 samples without guidance, whoever asks; spread: `ramp`
+    moves every frame, 0 at the boundary and 1 at the tail; `sparse` moves the tail alone, as the paper writes
+    it; inject: `clean` corrects x̂_0; `noisy` sends the score's gradient through the network; rdf_radius:
+    world units, σ of U_rdf, within which it pushes.
+    """
+
+    spread: Literal["ramp", "sparse"] = "ramp"
+    inject: Literal["clean", "noisy"] = "clean"
+    strength: float = 1.0
+    rdf_radius: float = 2.0
+
+    def __post_init__(self) -> None:
+        if self.spread not in ("ramp", "sparse"):
+            raise InvalidParameter(f"spread must be 'ramp' or 'sparse', got {self.spread!r}")
+        if self.inject not in ("clean", "noisy"):
+            raise InvalidParameter(f"inject must be 'clean' or 'noisy', got {self.inject!r}")
+        require_positive(self, "rdf_radius")
+        require_at_least(self, 0, "strength")
+
+    @property
+    def softness(self) -> float:
+        """World units, ε of U_rdf."""
+        return 0.05 * self.rdf_radius
+
+    @property
+    def rdf_weight(self) -> float:
+        """Of U_rdf against U_goal: its slope falls with the cube of the radius, its effect shall not."""
+        return (self.rdf_radius / 2.0) ** 3
+
+
+@dataclass(frozen=True)
+class SamplerParams:
+    """How a segment is denoised.
+
+    num_steps: denoising steps at most; a student takes as many as it was trained for; randomness: DDIM's η, 0
+    is deterministic given the first noise; token_lag: steps by which a token starts after the one nearer to
+    the boundary, 0 for all together; stabilisation: noise level that clean tokens are said to have, 0 for
+    none.
+    """
+
+    num_steps: int = 20
+    randomness: float = 0.0
+    token_lag: int = 0
+    stabilisation: int = 0
+    guidance: GuidanceParams = field(default_factory=GuidanceParams)
+
+    def __post_init__(self) -> None:
+        require_within(self, 1, NUM_LEVELS, "num_steps")
+        require_within(self, 0, 1, "randomness")
+        require_at_least(self, 0, "token_lag")
+        require_within(self, 0, NUM_LEVELS, "stabilisation")
+
+
+NUM_LAYERS = 3
+"""Hidden layers of distances and trackers."""
+
+
+@dataclass(frozen=True)
+class DistanceParams:
+    """Architecture and objective.
+
+    has_action_values: regress Q(s, a, g) and fit V to it by expectile, so that only the choice of action is
+    optimised, never the luck of a transition; otherwise V is backed up by expectile directly;
+    has_moves_for_actions: the action of Q is what the step moved instead of the recorded action, for bodies
+    whose motors say little about where they go and for recordings without actions; backup: steps between a
+    state and the next one it is backed up from, the unit in which V counts and `discount` discounts; more of
+    them carry far distances faster and make less of noise in the places; discount: stored with the weights,
+    used in the conversion to steps; expectile: of the value fit; num_features: random Fourier features of the
+    plane; shortest_period, longest_period: of the waves of these features, in world units; width: hidden
+    units; reach: largest distance in steps that can be stated; V is clamped there so that the logarithm
+    exists.
+    """
+
+    has_action_values: bool = True
+    has_moves_for_actions: bool = False
+    backup: int = 1
+    discount: float = 0.995
+    expectile: float = 0.95
+    num_features: int = 32
+    shortest_period: float = 8.0
+    longest_period: float = 64.0
+    width: int = 512
+    reach: float = 800.0
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.discount < 1.0:
+            raise InvalidParameter(f"discount must lie in (0, 1), got {self.discount}")
+        if not 0.5 <= self.expectile < 1.0:
+            raise InvalidParameter(f"expectile must lie in [0.5, 1), got {self.expectile}")
+        require_positive(self, "reach")
+        require_at_least(self, 1, "backup")
+
+    @property
+    def largest_value(self) -> float:
+        """‖·‖ at `reach` steps: (1 − γ^reach) / (1 − γ)."""
+        return (1.0 - self.discount ** (self.reach / self.backup)) / (1.0 - self.discount)
+
+    @property
+    def far(self) -> float:
+        """Steps that count as far, about half of what crossing the world takes."""
+        return self.reach / 4
+
+    @property
+    def local_window(self) -> float:
+        """Steps within which it is trusted."""
+        return self.far / 4
+
+    def layers(self, inputs: int, outputs: int) -> list[int]:
+        """Sizes of a network's layers."""
+        return [inputs, *[self.width] * NUM_LAYERS, outputs]
+
+
+@dataclass(frozen=True)
+class GoalParams:
+    """Where the goals of examples come from; what no share claims is uniform.
+
+    future_share: goals from the same recording's future; current_share: goals that are the state itself: a
+    directed distance has no other way to learn that it is 0 there, and would otherwise call everything
+    unreachable; past_share: goals as far behind in the same recording: where ways are one-way, what was just
+    passed is far, next to what lies just ahead; discount: of the geometric distribution of the future goals.
+    """
+
+    future_share: float = 0.625
+    current_share: float = 0.0
+    past_share: float = 0.0
+    discount: float = 0.99
+
+
+@dataclass(frozen=True)
+class SubgoalParams:
+    """Subgoals of a tracker, whatever learns to reach them.
+
+    radius: world units; a subgoal counts as reached; largest_subgoal: world units; those beyond look as far
+    away as this.
+    """
+
+    name: ClassVar[str]
+
+    radius: float = 0.5
+    largest_subgoal: float = 4.0
+
+    def __post_init__(self) -> None:
+        require_positive(self, "radius", "largest_subgoal")
+
+
+@dataclass(frozen=True)
+class CloningParams(SubgoalParams):
+    """An actor that repeats what was recorded on the way to each hindsight subgoal.
+
+    width: hidden units.
+    """
+
+    name: ClassVar[str] = "bc"
+
+    width: int = 256
+
+    def layers(self, inputs: int, outputs: int) -> list[int]:
+        """Sizes of a network's layers."""
+        return [inputs, *[self.width] * NUM_LAYERS, outputs]
+
+
+@dataclass(frozen=True)
+class TrackerParams(CloningParams):
+    """The same actor by advantage-weighted regression: what led to the subgoal soonest counts most."""
+
+    name: ClassVar[str] = "awr"
+
+
+@dataclass(frozen=True)
+class TrainParams:
+    """How long to train and how fast; `average_rate` moves the averaged weights."""
+
+    num_steps: int
+    batch: int
+    learning_rate: float
+    average_rate: float
+
+    def __post_init__(self) -> None:
+        require_at_least(self, 1, "num_steps", "batch")
+        require_positive(self, "learning_rate")
+
 
 DENOISER_TRAINING = TrainParams(40_000, 2048, 1e-3, average_rate=0.001)
 STUDENT_TRAINING = TrainParams(6000, 2048, 1e-3, average_rate=0.003)
@@ -34,13 +299,10 @@ class ModelParams:
 
     window: WindowParams = field(default_factory=WindowParams)
     denoiser: DenoiserParams = field(default_factory=DenoiserParams)
-    level_mix: LevelMix = field(default_factory=LevelMix)
     denoiser_training: TrainParams = DENOISER_TRAINING
     student_training: TrainParams = STUDENT_TRAINING
     distance: DistanceParams = field(default_factory=DistanceParams)
-    goals: GoalParams = field(default_factory=GoalParams)
     distance_training: TrainParams = DISTANCE_TRAINING
-    calibration: CalibrationParams = field(default_factory=CalibrationParams)
     density: DensityParams = field(default_factory=DensityParams)
     tracker: SubgoalParams = field(default_factory=TrackerParams)
     tracker_training: TrainParams = TRACKER_TRAINING
@@ -49,6 +311,21 @@ class ModelParams:
 
     def __post_init__(self) -> None:
         require_within(self, 0, 1, "patience")
+
+    @property
+    def level_mix(self) -> LevelMix:
+        """As many windows that arrive as windows that leave where trees of both kinds grow."""
+        return LevelMix(0.2, 0.35, 0.35) if self.world.is_one_way else LevelMix()
+
+    @property
+    def goals(self) -> GoalParams:
+        """Goals half as far ahead as what is far, on average; a directed distance also learns where it is 0,
+        and on one-way streets how far the place is that was just passed."""
+        discount = 1.0 - 2.0 * self.distance.backup / self.distance.far
+        if self.world.is_reversible:
+            return GoalParams(discount=discount)
+        past = 0.2 if self.world.is_one_way else 0.0
+        return GoalParams(0.55 - past, 0.1, past, discount)
 
     def with_distance(self, recipe: str) -> ModelParams:
         """The same with the distance of that recipe: `own`, or the `paper`'s, for comparison."""
@@ -62,8 +339,11 @@ class ModelParams:
 
     def with_tracker(self, name: str) -> ModelParams:
         """The same with the tracker of that name."""
-        kind = get_tracker(name)
-        return self if name == self.tracker.name else replace(self, tracker=kind.settings_for(self.tracker))
+        if name == self.tracker.name:
+            return self
+        from chronoforest.models.tracking import get_tracker
+
+        return replace(self, tracker=get_tracker(name).settings_for(self.tracker))
 
     def with_training(self, **changes: int | float | None) -> ModelParams:
         """The same with every model trained otherwise; what is None stays."""

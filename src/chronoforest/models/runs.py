@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,9 +14,12 @@ import torch
 from torch import nn
 
 from chronoforest.data.episodes import Episodes, held_out_file, load_split
+from chronoforest.errors import BadCheckpoint, BadDataset
+from chronoforest.files import reading
 from chronoforest.models import checkpoint, store
-from chronoforest.models.train import Learner, LoopParams, ProgressCallback, Training, TrainParams
-from chronoforest.models.watch import Watch
+from chronoforest.models.networks import Learner
+from chronoforest.models.params import ModelParams, TrainParams
+from chronoforest.models.train import LoopParams, ProgressCallback, Training, Watch
 from chronoforest.types import FloatArray, IntArray
 
 Figures = dict[str, float]
@@ -34,6 +37,16 @@ class Recordings:
     def read(cls, path: Path) -> Recordings:
         """The training file and its held-out one, or one file divided where it is alone."""
         return cls(*load_split(path), is_divided=not held_out_file(path).is_file())
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """What a training is told from others by."""
+        return {"data": self.train.fingerprint, "held_out_data": self.held_out.fingerprint}
+
+    @property
+    def card(self) -> dict[str, Any]:
+        """What the card of a model tells of them."""
+        return {**self.data, "frame": self.train.frame.to_dict(), "has_actions": self.train.has_actions}
 
     @property
     def places(self) -> FloatArray:
@@ -90,8 +103,9 @@ class TrainingRun:
         """Fill networks with the finished weights the run starts from, if any."""
         if self.init is not None:
             found = store.Stored.read(self.init, kind, self.file(kind))
-            for network in networks:
-                checkpoint.fill(network, found.tensors, found.path)
+            with reading(found.path, "weights of this model", BadCheckpoint):
+                for network in networks:
+                    checkpoint.fill(network, found.arrays)
 
     def train(
         self,
@@ -99,20 +113,12 @@ class TrainingRun:
         learner: Learner,
         draw_loss: Callable[[], torch.Tensor],
         params: LoopParams,
-        settings: Mapping[str, Any],
-        recordings: Recordings,
+        about: Mapping[str, Any],
         watch: Watch | None = None,
     ) -> None:
-        """Run the loop to its end, continuing a saved run where asked; settings: of what is trained; watch:
-        may end it early, and then has the best weights kept."""
-        about = {
-            "model": kind,
-            "settings": settings,
-            "preset": self.preset,
-            "data": recordings.train.fingerprint,
-            "held_out_data": recordings.held_out.fingerprint,
-            "started_from": self._origin(kind),
-        }
+        """Run the loop to its end, continuing a saved run where asked; about: what else tells this run from
+        others; watch: may end it early, and then has the best weights kept."""
+        about = {"model": kind, "preset": self.preset, "started_from": self._origin(kind), **about}
         training = Training(learner, draw_loss, learner.averages(), params, self.device, about, watch)
         path = self.folder / f"{self.file(kind)}.training.safetensors"
         if self.is_resumed and path.is_file():
@@ -121,36 +127,25 @@ class TrainingRun:
         if watch is not None:
             watch.keep_best()
 
-    def save(
-        self,
-        kind: str,
-        tensors: Mapping[str, torch.Tensor],
-        recordings: Recordings,
-        figures: Figures,
-        **about: Any,
-    ) -> Figures:
-        """Write a model with its card (command, seed, data, time, device, `about`) and return its figures."""
+    def save(self, kind: str, values: checkpoint.Values, figures: Figures, **about: Any) -> Figures:
+        """Write a model with its card (command, time, device, `about`) and return its figures."""
         card = {
             "kind": kind,
             "preset": self.preset,
             "training": None,
-            "data": recordings.train.fingerprint,
-            "held_out_data": recordings.held_out.fingerprint,
-            "frame": recordings.train.frame.to_dict(),
-            "has_actions": recordings.train.has_actions,
             "command": self.command,
-            "started_from": self._origin(kind) if kind != "density" else None,
+            "started_from": self._origin(kind),
             "device": device_name(self.device),
             "seconds": round(time.monotonic() - self.started, 1),
             **about,
             "figures": figures,
         }
-        checkpoint.write(store.model_path(self.folder, self.file(kind)), tensors, card)
+        checkpoint.write(store.model_path(self.folder, self.file(kind)), values, card)
         return figures
 
     def _origin(self, kind: str) -> Mapping[str, Any] | None:
         """What made the weights the run starts from, None for random ones."""
-        if self.init is None:
+        if self.init is None or kind in ("density", store.STUDENT):
             return None
         card = store.Stored.read(self.init, kind, self.file(kind)).card
         return {key: card.get(key) for key in ("command", "data", "device", "training", "started_from")}
@@ -159,3 +154,51 @@ class TrainingRun:
 def device_name(device: torch.device) -> str:
     """What a card calls the machine."""
     return torch.cuda.get_device_name(device) if device.type == "cuda" else platform.machine()
+
+
+LEAST_FRAMES = 2
+"""Rows that a recording must have, seen at the stride of a model: something must come after something."""
+
+
+def refuse_untrainable(recordings: Recordings, params: ModelParams, kinds: Sequence[str]) -> None:
+    """Raise what stands in the way of training models of these kinds, the first that is found."""
+    for kind in (kind for kind in kinds if kind in OBSTACLES):
+        for part in (recordings.train, recordings.held_out):
+            for obstacle in OBSTACLES[kind](part, params):
+                raise BadDataset(f"the {kind} cannot be trained: {obstacle}")
+
+
+def _too_short(episodes: Episodes, stride: int, setting: str) -> Iterator[str]:
+    least = LEAST_FRAMES * stride
+    if episodes.num_steps < least:
+        yield (
+            f"recordings of {episodes.num_steps} rows are shorter than the {least} that {setting} = {stride} "
+            "needs; import longer ones (`chronoforest data import --help`: a larger --max-gap cuts less), or "
+            f"let `chronoforest preset new` propose a preset for these, or set {setting} "
+            f"to {episodes.num_steps // LEAST_FRAMES} or less"
+        )
+
+
+def _density_obstacles(episodes: Episodes, params: ModelParams) -> Iterator[str]:
+    if params.world.is_one_way:
+        yield from _too_short(episodes, params.window.stride, "models.window.stride")
+
+
+def _distance_obstacles(episodes: Episodes, params: ModelParams) -> Iterator[str]:
+    distance = params.distance
+    yield from _too_short(episodes, distance.backup, "models.distance.backup")
+    needs_actions = distance.has_action_values and not distance.has_moves_for_actions
+    if needs_actions and not episodes.has_actions:
+        yield "no actions were recorded; set models.distance.has_moves_for_actions to true"
+
+
+def _denoiser_obstacles(episodes: Episodes, params: ModelParams) -> Iterator[str]:
+    yield from _too_short(episodes, params.window.stride, "models.window.stride")
+
+
+OBSTACLES = {
+    "density": _density_obstacles,
+    "distance": _distance_obstacles,
+    "denoiser": _denoiser_obstacles,
+}
+"""What stands in the way of each model."""

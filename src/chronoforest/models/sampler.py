@@ -2,45 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 
-from chronoforest import patience
-from chronoforest.errors import InvalidParameter, require_at_least, require_within
+from chronoforest import cancellation
+from chronoforest.errors import InvalidParameter
 from chronoforest.models import guidance, schedule
-from chronoforest.models.captured import Captured
-from chronoforest.models.denoiser import FRAMES_PER_TOKEN, Denoiser, mirror, num_tokens, to_tokens, to_window
+from chronoforest.models.denoiser import Denoiser, mirror, to_tokens, to_window
 from chronoforest.models.distance import TemporalDistance
-from chronoforest.models.guidance import GuidanceParams
-from chronoforest.models.rows import filled
+from chronoforest.models.networks import Captured, filled
+from chronoforest.models.params import FRAMES_PER_TOKEN, SamplerParams, num_tokens
 from chronoforest.types import FloatArray, Noise, Query
-
-
-@dataclass(frozen=True)
-class SamplerParams:
-    """How a segment is denoised.
-
-    num_steps: denoising steps at most; a student takes as many as it was trained for; randomness: DDIM's η, 0
-    is deterministic given the first noise; token_lag: steps by which a token starts after the one nearer to
-    the boundary, 0 for all together; stabilisation: noise level that clean tokens are said to have, 0 for
-    none.
-    """
-
-    num_steps: int = 20
-    randomness: float = 0.0
-    token_lag: int = 0
-    stabilisation: int = 0
-    guidance: GuidanceParams = field(default_factory=GuidanceParams)
-
-    def __post_init__(self) -> None:
-        require_within(self, 1, schedule.NUM_LEVELS, "num_steps")
-        require_within(self, 0, 1, "randomness")
-        require_at_least(self, 0, "token_lag")
-        require_within(self, 0, schedule.NUM_LEVELS, "stabilisation")
 
 
 @dataclass(frozen=True)
@@ -96,10 +72,6 @@ class SegmentSampler:
         """The same sampler with so many denoising steps, or as many as it takes now if that is less."""
         return self._with(replace(self.params, num_steps=min(num_steps, self.params.num_steps)))
 
-    def in_full(self) -> SegmentSampler:
-        """The same sampler without its student."""
-        return self.denoising_by()
-
     def denoising_by(self, **changes: Any) -> SegmentSampler:
         """The same sampler with other parameters, and without its student, who learned one setting."""
         return SegmentSampler(self.teacher, self.distance, replace(self.params, **changes), self.device)
@@ -109,7 +81,7 @@ class SegmentSampler:
 
     def __call__(self, query: Query, rng: Noise) -> FloatArray:
         """[n, horizon + 1, 2] world units, outward from the boundary."""
-        patience.step()
+        cancellation.step()
         shape = (len(query), self.horizon, query.boundary.shape[1])
         noise = self._tensor(rng.standard_normal(shape))
         if self.params.randomness > 0:
@@ -123,13 +95,14 @@ class SegmentSampler:
 
     def _rows(self, query: Query) -> _Rows:
         """Targets are encoded once for all denoising steps; without a distance their codes are empty."""
-        target = self._tensor(query.target)
+        target, is_held = self._tensor(query.target), np.isinf(query.guidance)
         return _Rows(
             boundary=self._tensor(query.boundary),
             target=target,
             is_incoming=torch.as_tensor(query.is_incoming, device=self.device),
-            scale=self.params.guidance.strength * self._tensor(query.guidance),
+            scale=self.params.guidance.strength * self._tensor(np.where(is_held, 0.0, query.guidance)),
             target_codes=target[:, :0] if self.distance is None else self.distance.place_codes(target),
+            is_held=torch.as_tensor(is_held, device=self.device),
         )
 
     def _denoise_fully(self, frames: torch.Tensor, rows: _Rows, rng: Noise | None = None) -> torch.Tensor:
@@ -137,9 +110,17 @@ class SegmentSampler:
         with torch.no_grad():
             for levels, next_levels in pairwise(self._token_levels):
                 if self._loop is None:  # a captured loop is one step
-                    patience.step()
-                frames = self._step(frames, rows, levels, next_levels, rng)
+                    cancellation.step()
+                frames = self._step(self._held(frames, rows), rows, levels, next_levels, rng)
+        frames = self._held(frames, rows)
         return torch.cat([rows.boundary[:, None], self.scaling.restore(frames)], dim=1)
+
+    def _held(self, frames: torch.Tensor, rows: _Rows) -> torch.Tensor:
+        """Frames [n, horizon, d], the last token of those that are held at both ends standing at its target:
+        as the recordings' windows that end early are padded."""
+        target = self.scaling.normalise(rows.target)[:, None].expand(-1, FRAMES_PER_TOKEN, -1)
+        last = torch.where(rows.is_held[:, None, None], target, frames[:, -FRAMES_PER_TOKEN:])
+        return torch.cat([frames[:, :-FRAMES_PER_TOKEN], last], dim=1)
 
     def _captured_loop(self, noise: torch.Tensor, *rows: torch.Tensor) -> torch.Tensor:
         return self._denoise_fully(noise, _Rows(*rows))
@@ -179,12 +160,14 @@ class SegmentSampler:
     def _denoise(self, frames: torch.Tensor, rows: _Rows, levels: torch.Tensor) -> torch.Tensor:
         """x̂_0 of the generated frames [n, horizon, d], normalised.
 
-        Clean tokens are the boundary and those that are done: they are scaled to the level that they are
-        said to have, but get no noise.
+        Clean tokens are the boundary, the last one where it is held, and those that are done: they are scaled
+        to the level that they are said to have, but get no noise.
         """
         window = torch.cat([self.scaling.normalise(rows.boundary)[:, None], frames], dim=1)
         tokens = to_tokens(window)
         levels = torch.cat([torch.zeros_like(levels[:1]), levels]).expand(tokens.shape[:2])
+        is_last = torch.arange(levels.shape[1], device=self.device) == levels.shape[1] - 1
+        levels = levels.masked_fill(rows.is_held[:, None] & is_last, 0)
         is_clean, said = levels == 0, self.params.stabilisation
         tokens = torch.where(is_clean[..., None], self.signal[said].sqrt() * tokens, tokens)
         levels = levels.masked_fill(is_clean, said)
@@ -211,7 +194,7 @@ class SegmentSampler:
         )
         straight = target - window[:, -1]
         straight = straight / (straight.norm(dim=-1, keepdim=True) + 1e-8)
-        is_far = (steps_left > self.params.guidance.reliable)[:, None]
+        is_far = (steps_left > self.distance.far)[:, None]
         direction = torch.where(is_far, straight, downhill)
         step = guidance.correction(window, direction, rows.scale[guided], self.params.guidance)
         moved[guided] = guidance.step_size(signal) * step
@@ -232,10 +215,12 @@ class SegmentSampler:
 
 
 class _Rows(NamedTuple):
-    """A query on the device: boundary, target [n, 2] world units; is_incoming, scale [n]; target_codes."""
+    """A query on the device: boundary, target [n, 2] world units; is_incoming, scale, is_held [n];
+    target_codes."""
 
     boundary: torch.Tensor
     target: torch.Tensor
     is_incoming: torch.Tensor
     scale: torch.Tensor
     target_codes: torch.Tensor
+    is_held: torch.Tensor

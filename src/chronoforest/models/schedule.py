@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import torch
 
-NUM_LEVELS = 1000
+from chronoforest.models.params import NUM_LEVELS
 
 
 def signal_table(device: torch.device | str = "cpu") -> torch.Tensor:

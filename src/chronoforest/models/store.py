@@ -2,55 +2,43 @@
 
 from __future__ import annotations
 
-import logging
+import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
-import torch
+from numpy.typing import NDArray
 
 from chronoforest.data.frames import Frame
-from chronoforest.data.scaling import Scaling
-from chronoforest.data.windows import WindowParams
-from chronoforest.errors import BadCheckpoint, InvalidParameter
-from chronoforest.files import reading
+from chronoforest.errors import BadCheckpoint
+from chronoforest.files import reading, write_text
 from chronoforest.models import checkpoint
-from chronoforest.models.denoiser import FRAME_DIM, Denoiser, DenoiserParams
 from chronoforest.models.density import GridDensity
-from chronoforest.models.distance import STATE_DIM, DistanceParams, TemporalDistance, ValueNet
-from chronoforest.models.sampler import SamplerParams, SegmentSampler, Student
-from chronoforest.models.tracking.kinds import get_tracker
-from chronoforest.models.tracking.regression import SubgoalTracker, TrackerParams
-from chronoforest.typed import from_plain
-from chronoforest.types import BoolArray, Calibration, Support
+from chronoforest.models.params import SamplerParams
+from chronoforest.types import Calibration, Support
 
-log = logging.getLogger(__name__)
+if TYPE_CHECKING:
+    import torch
+
+    from chronoforest.models.distance import TemporalDistance
+    from chronoforest.models.sampler import SegmentSampler
+    from chronoforest.models.tracking import SubgoalTracker
 
 KINDS = ("density", "distance", "denoiser", "tracker")
 STUDENT = "student"
 """What a folder of weights holds, and what it may hold besides."""
 
-OLD_NAMES = {"averages_luck": "has_action_values", "acts_by_moving": "has_moves_for_actions"}
-"""What cards of earlier versions call parameters, and their names now."""
-
-FIXED_NOW = {
-    *("state_dim", "latent", "frame_dim", "frames_per_token", "num_heads", "feed_forward", "num_layers"),
-    *("padded_share", "max_late", "random_share", "discount", "expectile", "temperature", "largest_weight"),
-}
-"""Parameters in cards of earlier versions that are constants now, or follow from others."""
-
-Tensors = Mapping[str, torch.Tensor]
 Card = Mapping[str, Any]
 
-_Module = TypeVar("_Module", bound=torch.nn.Module)
+_Module = TypeVar("_Module", bound="torch.nn.Module")
 
 
 @dataclass(frozen=True)
 class Models:
     """Everything the planner and the execution learned from the recordings; there is no tracker where no
-    actions were recorded, and no frame in weights of earlier versions."""
+    actions were recorded."""
 
     sampler: SegmentSampler
     distance: TemporalDistance
@@ -58,6 +46,7 @@ class Models:
     density: GridDensity
     tracker: SubgoalTracker | None
     frame: Frame | None = None
+    has_networks: ClassVar[bool] = True
 
     @property
     def support(self) -> Support:
@@ -73,6 +62,39 @@ class Models:
     def gap(self) -> float:
         """World units that recordings lie apart where they are thin; 0 where that was not measured."""
         return self.density.gap
+
+
+@dataclass(frozen=True)
+class Untrained:
+    """What is known of a world before any training: where recordings went."""
+
+    density: GridDensity
+    frame: Frame | None = None
+    tracker: None = None
+    has_networks: ClassVar[bool] = False
+    support, step_length, gap = Models.support, Models.step_length, Models.gap
+
+    @property
+    def sampler(self) -> SegmentSampler:
+        """Refused."""
+        raise _untrained()
+
+    @property
+    def distance(self) -> TemporalDistance:
+        """Refused."""
+        raise _untrained()
+
+    @property
+    def calibration(self) -> Calibration:
+        """Refused."""
+        raise _untrained()
+
+
+def _untrained() -> BadCheckpoint:
+    return BadCheckpoint(
+        "this world was learned without training, or its training has not ended: there is a roadmap and no "
+        "network; `chronoforest learn --train` adds them"
+    )
 
 
 def model_path(folder: Path, kind: str) -> Path:
@@ -92,6 +114,8 @@ def tracker_file(name: str, default: str) -> str:
 
 def files_of(folder: Path, kind: str) -> list[str]:
     """Names of the files in a folder that hold a model of a kind, without their ending; its own first."""
+    if not os.path.isdir(folder):
+        return []
     return sorted(
         path.stem for path in folder.glob(f"{kind}*.safetensors") if ".training" not in path.suffixes
     )
@@ -102,7 +126,7 @@ class Stored:
     """A model's file as it was read."""
 
     path: Path
-    tensors: Tensors
+    arrays: checkpoint.Arrays
     card: Card
 
     @classmethod
@@ -115,75 +139,73 @@ class Stored:
             raise BadCheckpoint(
                 f"no checkpoint at {path}; {folder} has {there}; `chronoforest train {kind}` trains others"
             )
-        tensors, card = checkpoint.read(path, kind)
+        arrays, card = checkpoint.read_arrays(path, kind)
         if preset is not None and card.get("preset") != preset:
             raise BadCheckpoint(
                 f"{path} was trained for {card.get('preset')!r}, not for {preset!r}; "
                 f"train it with `chronoforest train all --preset {preset}`"
             )
-        return cls(path, tensors, card)
-
-    def settings(self, kind: type[Any], part: str = "params") -> dict[str, Any]:
-        """What the card says about parameters of a kind, by their names now."""
-        known = {field.name for field in fields(kind)}
-        named = {OLD_NAMES.get(name, name): value for name, value in self.card[part].items()}
-        return {name: value for name, value in named.items() if name in known or name not in FIXED_NOW}
+        return cls(path, arrays, card)
 
     def filled(self, make: Callable[[Stored], _Module]) -> _Module:
         """The network that the card describes, with these weights; a card from another version, or a damaged
         one, is a bad checkpoint and not a programming error."""
         with reading(self.path, "a model that this version can build", BadCheckpoint):
-            net = checkpoint.built(lambda: make(self), self.tensors)
-        checkpoint.fill(net, self.tensors, self.path)
-        return net
+            return checkpoint.filled(lambda: make(self), self.arrays)
 
 
 def load_models(
     folder: Path,
     preset: str,
     sampler: SamplerParams,
-    device: torch.device | str = "cpu",
+    device: str = "cpu",
     tracker: str | None = "tracker",
     distance: str = "distance",
-) -> Models:
+) -> Models | Untrained:
     """All models of a preset, each checked to belong to it; tracker, distance: their files without the
-    ending, no tracker where that is None. A folder may have no student."""
+    ending, no tracker where that is None. A folder may have no student, and until its training has ended
+    what needs no torch, a density and a roadmap of states, is all that counts."""
     density = Stored.read(folder, "density", preset=preset)
-    measure, fitted = load_distance(folder, device, distance, preset)
-    denoiser = Stored.read(folder, "denoiser", preset=preset)
-    student = _load_student(folder, preset, denoiser)
     can_walk = tracker is not None and density.card.get("has_actions", True)
+    networks = ("distance", "denoiser", "tracker") if can_walk else ("distance", "denoiser")
+    if files_of(folder, "states") and not all(files_of(folder, kind) for kind in networks):
+        return Untrained(_density(density), frame_of(density))
+    from chronoforest.models import loading, train
+
+    there = train.pick_device(device)
+    measure, fitted = loading.load_distance(folder, there, distance, preset)
     return Models(
-        sampler=SegmentSampler(denoiser.filled(make_denoiser), measure, sampler, device, student),
+        sampler=loading.load_sampler(folder, preset, sampler, measure, there),
         distance=measure,
         calibration=fitted,
         density=_density(density),
-        tracker=load_tracker(folder, tracker or "tracker", preset) if can_walk else None,
-        frame=_frame(density),
+        tracker=loading.load_tracker(folder, tracker or "tracker", preset) if can_walk else None,
+        frame=frame_of(density),
     )
 
 
-def _frame(stored: Stored) -> Frame | None:
+def frame_of(stored: Stored) -> Frame | None:
+    """What the plane of a model is, where its card says so."""
     if "frame" not in stored.card:
         return None
     with reading(stored.path, "a model with a frame", BadCheckpoint):
         return Frame.from_dict(stored.card["frame"])
 
 
-def density_tensors(density: GridDensity) -> dict[str, torch.Tensor]:
+def density_arrays(density: GridDensity) -> dict[str, NDArray[Any]]:
     """Tables in half precision and bits."""
-    tensors = {
-        "log_table": torch.as_tensor(density.log_table).half(),
-        "support": torch.as_tensor(density.support),
-        "origin": torch.as_tensor(density.origin),
-        "cell": torch.tensor(density.cell, dtype=torch.float64),
-        "step_length": torch.tensor(density.step_length, dtype=torch.float64),
+    arrays = {
+        "log_table": density.log_table.astype(np.float16),
+        "support": density.support,
+        "origin": density.origin,
+        "cell": np.array(density.cell, dtype=np.float64),
+        "step_length": np.array(density.step_length, dtype=np.float64),
     }
-    if density.headings is not None:
-        tensors["heading_bits"] = torch.as_tensor(np.packbits(density.headings, axis=0))
+    if density.heading_bits is not None:
+        arrays["heading_bits"] = density.heading_bits
     if density.gap:
-        tensors["gap"] = torch.tensor(density.gap, dtype=torch.float64)
-    return tensors
+        arrays["gap"] = np.array(density.gap, dtype=np.float64)
+    return arrays
 
 
 def load_density(folder: Path) -> GridDensity:
@@ -192,74 +214,54 @@ def load_density(folder: Path) -> GridDensity:
 
 
 def _density(stored: Stored) -> GridDensity:
-    tensors = stored.tensors
+    arrays = stored.arrays
     with reading(stored.path, "a density", BadCheckpoint):
         return GridDensity(
-            origin=tensors["origin"].numpy(),
-            cell=float(tensors["cell"]),
-            log_table=tensors["log_table"].double().numpy(),
-            support=tensors["support"].numpy().astype(np.bool_),
-            step_length=float(tensors["step_length"]),
-            headings=_headings(tensors),
-            gap=float(tensors["gap"]) if "gap" in tensors else 0.0,
+            origin=arrays["origin"],
+            cell=float(arrays["cell"]),
+            log_table=arrays["log_table"].astype(np.float64),
+            support=arrays["support"].astype(np.bool_),
+            step_length=float(arrays["step_length"]),
+            heading_bits=arrays.get("heading_bits"),
+            gap=float(arrays["gap"]) if "gap" in arrays else 0.0,
         )
 
 
-def _headings(tensors: Tensors) -> BoolArray | None:
-    """[sectors, nx, ny] as bits, or a byte each in older files; None where directions do not matter."""
-    if "heading_bits" in tensors:
-        return np.unpackbits(tensors["heading_bits"].numpy(), axis=0).astype(np.bool_)
-    return tensors["headings"].numpy().astype(np.bool_) if "headings" in tensors else None
+CARD = "CARD.md"
 
 
-def load_distance(
-    folder: Path, device: torch.device | str = "cpu", file: str = "distance", preset: str | None = None
-) -> tuple[TemporalDistance, Calibration]:
-    """The distance of a folder and its calibration."""
-    stored = Stored.read(folder, "distance", file, preset)
-    net = stored.filled(_value_net)
-    with reading(stored.path, "a calibrated distance", BadCheckpoint):
-        return TemporalDistance(net, device), Calibration.from_dict(stored.card["calibration"])
+def write_card(folder: Path) -> Path:
+    """Write CARD.md from the metadata of the models that are there."""
+    kinds = (*KINDS, STUDENT)
+    cards = {file: Stored.read(folder, kind, file).card for kind in kinds for file in files_of(folder, kind)}
+    preset = next(iter(cards.values()))["preset"]
+    path = folder / CARD
+    write_text(path, "\n".join([f"# {preset}", *(_section(file, card) for file, card in cards.items())]))
+    return path
 
 
-def _value_net(stored: Stored) -> ValueNet:
-    settings = stored.settings(DistanceParams)
-    is_directed = bool(settings.pop("is_directed"))
-    return ValueNet(from_plain(DistanceParams, settings), Scaling.unit(STATE_DIM), is_directed)
+def _section(file: str, card: Mapping[str, Any]) -> str:
+    """One model: its command, seed, data, time and figures."""
+    training = card.get("training") or {}
+    figures = ", ".join(f"{name} {value:.4g}" for name, value in card["figures"].items())
+    rows = {
+        "command": f"`{card['command']}`",
+        "started from": _origin(card),
+        "seed": training.get("seed", "none needed"),
+        "data": f"training {card['data']}, held out {card['held_out_data']}",
+        "time": f"{card['seconds']} s on {card['device']}",
+        "figures": figures,
+    } | ({"rounded": card["rounded"]} if "rounded" in card else {})
+    return "\n".join(["", f"## {file}", "", *facts_table(rows), ""])
 
 
-def make_denoiser(stored: Stored) -> Denoiser:
-    """The network that a card describes, without its weights."""
-    params = from_plain(DenoiserParams, stored.settings(DenoiserParams))
-    num_heads = stored.card["params"].get("num_heads", params.num_heads)
-    if num_heads != params.num_heads:
-        raise InvalidParameter(f"width {params.width} has {params.num_heads} heads now, it has {num_heads}")
-    window = from_plain(WindowParams, stored.settings(WindowParams, "window"))
-    return Denoiser(params, window, Scaling.unit(FRAME_DIM))
+def _origin(card: Mapping[str, Any]) -> str:
+    if "teacher" in card:
+        return "the denoiser, its teacher"
+    origin = card.get("started_from")
+    return f"weights of `{origin['command']}`" if origin else "random weights"
 
 
-def _load_student(folder: Path, preset: str, teacher: Stored) -> Student | None:
-    """The student of a folder, if it has one that was distilled from this teacher."""
-    if not model_path(folder, "student").is_file():
-        return None
-    stored = Stored.read(folder, "student", preset=preset)
-    if stored.card.get("teacher") != checkpoint.content_hash(teacher.tensors):
-        log.warning(
-            "%s was distilled from another denoiser and is not used; `chronoforest train student` helps",
-            stored.path,
-        )
-        return None
-    net = stored.filled(make_denoiser)
-    with reading(stored.path, "a student", BadCheckpoint):
-        return Student(net, tuple(int(level) for level in stored.card["levels"]))
-
-
-def load_tracker(folder: Path, file: str = "tracker", preset: str | None = None) -> SubgoalTracker:
-    """The tracker of a folder, checked to belong to the preset if one is named."""
-    return SubgoalTracker(Stored.read(folder, "tracker", file, preset).filled(_actor))
-
-
-def _actor(stored: Stored) -> Any:
-    kind = get_tracker(stored.card.get("tracker", TrackerParams.name))
-    params = from_plain(kind.settings, stored.settings(kind.settings))
-    return kind.actor(params, Scaling.unit(params.observation_dim))
+def facts_table(rows: Mapping[str, Any]) -> list[str]:
+    """Lines of a table in Markdown, a fact in each row."""
+    return ["| | |", "|---|---|", *(f"| {name} | {value} |" for name, value in rows.items())]

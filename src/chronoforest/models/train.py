@@ -2,37 +2,115 @@
 
 from __future__ import annotations
 
-import copy
 import math
 import time
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import torch
 from torch import nn
 
-from chronoforest.errors import BadCheckpoint, InvalidParameter, require_at_least, require_positive
+from chronoforest.errors import BadCheckpoint, InvalidParameter
 from chronoforest.files import locked
 from chronoforest.models import checkpoint
-from chronoforest.models.watch import Watch
+from chronoforest.models.networks import warm_up
+from chronoforest.models.params import TrainParams
 from chronoforest.processes import held_signals
 
+NUM_LOOKS = 50
+"""How often a training is looked at, evenly over its steps."""
 
-@dataclass(frozen=True)
-class TrainParams:
-    """How long to train and how fast; `average_rate` moves the averaged weights."""
+TOLERANCE = 0.01
+"""Looks that differ by less are as good as each other, and the later one counts: noise must not choose."""
 
-    num_steps: int
-    batch: int
-    learning_rate: float
-    average_rate: float
+Look = tuple[int, float]
 
-    def __post_init__(self) -> None:
-        require_at_least(self, 1, "num_steps", "batch")
-        require_positive(self, "learning_rate")
+
+class Watch:
+    """A network and its error on recordings that were held out; patience: the share of all steps without a
+    look as good as the best after which training ends, 0 for never; unripe: the share of all steps before
+    which no look counts.
+
+    best: the tensors at the last look that was as good as the best; looks: (step, error) of every look.
+    """
+
+    def __init__(
+        self,
+        network: nn.Module,
+        held_out_error: Callable[[], float],
+        num_steps: int,
+        patience: float,
+        unripe: float = 0.0,
+    ) -> None:
+        self.network = network
+        self.held_out_error = held_out_error
+        self.num_steps = num_steps
+        self.every = max(1, num_steps // NUM_LOOKS)
+        # A multiple of `every`, so that a resumed run gives up at the step at which it would have without.
+        self.patience = self.every * math.ceil(patience * num_steps / self.every)
+        self.first = int(unripe * num_steps)
+        self.best = {name: value.clone() for name, value in network.state_dict().items()}
+        self.looks: list[Look] = []
+
+    def look(self, step: int) -> None:
+        """Measure the error after so many steps, where a look is due, and keep the weights of a good one."""
+        if step % self.every and step != self.num_steps:
+            return
+        error = self.held_out_error()
+        self.looks.append((step, error if math.isfinite(error) else math.inf))
+        if self._kept() == step:
+            for name, value in self.network.state_dict().items():
+                self.best[name].copy_(value)
+
+    def has_given_up(self, step: int) -> bool:
+        """Whether patience is spent after so many steps."""
+        return 0 < self.patience <= step - max(self._kept(), self.first)
+
+    def keep_best(self) -> None:
+        """Give the network its best weights; where training never ends early, the last ones stay."""
+        if self.patience and self._kept():
+            self.network.load_state_dict(self.best)
+
+    def resume(self, looks: Sequence[Sequence[float]]) -> None:
+        """Go on after earlier looks; the tensors are restored with all the others."""
+        self.looks = [(int(step), float(error)) for step, error in looks]
+
+    def to_dict(self) -> Mapping[str, Any]:
+        """What the card tells of it."""
+        kept = self._kept() if self.patience else self.looks[-1][0]
+        return {"kept_step": kept, "patience": self.patience, "looks": self.looks}
+
+    def _kept(self) -> int:
+        return kept_step([look for look in self.looks if look[0] >= self.first])
+
+
+def kept_step(looks: Sequence[Look]) -> int:
+    """The step of the last look that was as good as the best until then; 0 where none was any good."""
+    kept, least = 0, math.inf
+    for step, error in looks:
+        if math.isfinite(error) and error <= least + TOLERANCE:
+            kept = step
+        least = min(least, error)
+    return kept
+
+
+def early_end(watch: Mapping[str, Any]) -> str:
+    """A sentence from the card of a training that ended early, "" from any other."""
+    patience, kept = watch.get("patience", 0), watch.get("kept_step", 0)
+    if not patience or watch["looks"][-1][0] - kept < patience:
+        return ""
+    return f"ended early: the held-out error is no better since step {kept}, whose weights were kept"
+
+
+@contextmanager
+def same_draws(device: torch.device) -> Iterator[None]:
+    """Random draws within the block are the same every time, and those after it as if there were none."""
+    with torch.random.fork_rng([device] if device.type == "cuda" else []):
+        torch.manual_seed(0)
+        yield
 
 
 @dataclass(frozen=True)
@@ -70,23 +148,6 @@ class Progress:
 
 
 ProgressCallback = Callable[[Progress], None]
-LossFunction = Callable[..., torch.Tensor]
-Network = TypeVar("Network", bound=nn.Module)
-
-
-class Learner(nn.Module):
-    """Networks that train together; what is called NAME_average is the slowly moving average of NAME."""
-
-    def averages(self) -> list[tuple[nn.Module, nn.Module]]:
-        """(network, its average) pairs."""
-        parts = dict(self.named_children())
-        pairs = ((part, parts.get(f"{name}_average")) for name, part in parts.items())
-        return [(part, average) for part, average in pairs if average is not None]
-
-
-def average_of(network: Network) -> Network:
-    """A copy that is only moved, never trained."""
-    return copy.deepcopy(network).eval().requires_grad_(False)
 
 
 class Training:
@@ -218,12 +279,7 @@ class Training:
     def _capture(self) -> None:
         """Warm up, capture one step as a graph, then undo what the warm-up changed."""
         before = {name: tensor.clone() for name, tensor in self._state().items()}
-        side = torch.cuda.Stream()
-        side.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(side):
-            for _ in range(3):
-                self._step()
-        torch.cuda.current_stream().wait_stream(side)
+        warm_up(self._step, times=3)
         self.optimizer.zero_grad(set_to_none=True)
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph):
@@ -260,11 +316,6 @@ def _settings(about: Mapping[str, Any]) -> dict[str, Any]:
 
 def _shapes(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Size]:
     return {name: tensor.shape for name, tensor in tensors.items()}
-
-
-def compiled(loss: LossFunction, device: torch.device) -> LossFunction:
-    """The same loss with its kernels fused on CUDA, where a step is bound by memory; itself on the CPU."""
-    return torch.compile(loss) if device.type == "cuda" else loss
 
 
 def pick_device(name: str = "auto") -> torch.device:

@@ -5,14 +5,19 @@ Nothing heavy is imported before a planner is loaded, so that `--help` does not 
 
 from __future__ import annotations
 
+import json
+import os
+import sys
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from hashlib import sha256
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from chronoforest.errors import BadCheckpoint, UnknownPlanner
-from chronoforest.modules import is_there
-from chronoforest.names import PRESETS, RUNS, check_models, full_name, preset_file
+from chronoforest.files import fingerprint
+from chronoforest.names import PRESETS, RUNS, check_models, full_name, is_there, preset_file
 
 if TYPE_CHECKING:
     from chronoforest.presets.loading import PresetPlanner
@@ -22,7 +27,15 @@ Mode = Literal["default", "fast"]
 CHRONOFOREST = "chronoforest"
 """The name of our own planner beside the peers'."""
 
-PLANNERS = (CHRONOFOREST, "dataset-graph", "diffusion-replan", "compositional", "tree-single")
+PLANNERS = (
+    CHRONOFOREST,
+    "dataset-graph",
+    "state-graph",
+    "point-graph",
+    "diffusion-replan",
+    "compositional",
+    "tree-single",
+)
 """All planners that have a name; the registry knows what they are."""
 
 
@@ -33,8 +46,8 @@ class PlannerChoice:
     Args:
         preset: a named configuration such as pointmaze-giant-stitch-v0, or a TOML file of your own.
         mode: default, or fast for plans in under a second that are a few per cent longer.
-        planner: chronoforest, a peer (dataset-graph; in the repository also diffusion-replan, compositional,
-            tree-single), or the path of a module with a peer of your own.
+        planner: chronoforest, a peer of the repository's (dataset-graph, state-graph, point-graph,
+            diffusion-replan, compositional, tree-single), or the path of a module with a peer of your own.
         tracker: awr, bc or diffusion-ql; the preset's own unless told.
         distance: own, or paper for the one at the paper's setting, where the weights have it.
         weights: folder of trained models; those of the package, or runs/PRESET for your own, unless told.
@@ -67,9 +80,10 @@ class PlannerChoice:
 
     def _check_weights(self) -> None:
         """Refuse a folder that is not there, and a preset of one's own that nobody has trained."""
-        if self.weights is not None and not self.weights.is_dir():
+        if self.weights is not None and not os.path.isdir(self.weights):
             raise BadCheckpoint(f"{self.weights}: no such folder; `chronoforest train` writes one")
-        trained = RUNS / preset_file(self.preset).stem
+        file = preset_file(self.preset)
+        trained = file.parent / RUNS / file.stem
         if self.weights is None and self.preset not in PRESETS.values() and not trained.is_dir():
             raise BadCheckpoint(
                 f"{self.preset} has not been trained: there is no folder {trained}; "
@@ -78,17 +92,14 @@ class PlannerChoice:
 
     def load(self) -> PresetPlanner:
         """The planner, on one thread: two that wait for each other on busy cores are far slower than one."""
-        import torch
-
         from chronoforest.peers import registry
 
-        torch.set_num_threads(1)
-        return registry.load(self)
+        planner = registry.load(self)
+        if "torch" in sys.modules:  # a world without networks does not wait for it
+            import torch
 
-    @property
-    def anywhere(self) -> PlannerChoice:
-        """The same planner, wherever its files lie and it runs: what of the choice identifies a trial."""
-        return PlannerChoice(self.preset, self.mode, self.planner, self.tracker, self.distance)
+            torch.set_num_threads(1)
+        return planner
 
     @property
     def folder(self) -> Path:
@@ -99,18 +110,37 @@ class PlannerChoice:
 
     @property
     def weight_files(self) -> tuple[Path, ...]:
-        """The files that are read: density, distance, denoiser, its student and the tracker."""
+        """The files that are read: roadmap, density, distance, denoiser, its student and the tracker."""
         from chronoforest.models.store import STUDENT, distance_file, model_path
         from chronoforest.presets.named import get_preset
+        from chronoforest.presets.roadmaps import STATES
 
         tracker = get_preset(self.preset).tracker_file(self.tracker)
-        names = ("density", distance_file(self.distance), "denoiser", STUDENT, tracker)
+        names = (STATES, "density", distance_file(self.distance), "denoiser", STUDENT, tracker)
         return tuple(model_path(self.folder, name) for name in names)
+
+    @property
+    def fingerprint(self) -> str:
+        """Of the contents of the weights, and of the recorded states for a planner that needs them."""
+        states = [] if self.planner == CHRONOFOREST else [self.data / f"{preset_file(self.preset).stem}.npz"]
+        return fingerprint(*(path for path in (*self.weight_files, *states) if path.is_file()))
+
+    @property
+    def settings(self) -> str:
+        """Of the values of the preset and the version of the package, wherever the preset's file lies."""
+        from chronoforest.presets.named import get_preset
+
+        values = asdict(replace(get_preset(self.preset), file=None)) | {"version": version("chronoforest")}
+        # A function goes by its name: where it lies in memory is another place in every process.
+        text = json.dumps(
+            values, sort_keys=True, default=lambda value: getattr(value, "__name__", str(value))
+        )
+        return sha256(text.encode()).hexdigest()[:16]
 
     @property
     def modules(self) -> tuple[str, ...]:
         """What the planner is imported from, where that is not the package."""
-        if self.planner in (CHRONOFOREST, "dataset-graph"):
+        if self.planner == CHRONOFOREST:
             return ()
         return ("benchmarks",) if self.planner in PLANNERS else (self.planner,)
 
@@ -120,7 +150,7 @@ class PlannerChoice:
         file = preset_file(self.preset)
         own = () if self.preset in PRESETS.values() else (file,)
         states = () if self.planner == CHRONOFOREST else (self.data / f"{file.stem}.npz",)
-        return (*self.weight_files, self.folder / "roadmap.safetensors", *own, *states)
+        return (*self.weight_files, self.folder / "states.safetensors", *own, *states)
 
     def moved(self, places: Callable[[Path], Path]) -> PlannerChoice:
         """The same planner where the files of a folder lie at another place."""

@@ -9,28 +9,23 @@ from typing import Protocol
 
 import numpy as np
 
-from chronoforest.planning.assembly import Bridge, make_plan
-from chronoforest.planning.plan_search import PlanSearch
-from chronoforest.planning.result import PlanResult
-from chronoforest.planning.shortening import resample, shorten
-from chronoforest.planning.timing import travel_time
+from chronoforest.planning.assembly import Bridge, travel_times
+from chronoforest.planning.ledger import Found, KnownWay, Ledger, Reach
+from chronoforest.planning.loop import Answers, Asks, Search, Source, View
+from chronoforest.planning.shortening import shorten_all
 from chronoforest.planning.variants import PlannerParams
+from chronoforest.roadmap.straight import resample
 from chronoforest.routing.certificates import width
 from chronoforest.routing.solver import solver_of
 from chronoforest.search.soundness import has_no_jump, is_supported, longest_hop
 from chronoforest.types import (
     BoolArray,
-    Certificate,
     FloatArray,
+    JointRoute,
     Leg,
     Pair,
     PlanningModels,
     Problem,
-    RoundObserver,
-    RoundStats,
-    Snapshot,
-    SnapshotObserver,
-    StopCriterion,
     TreePicture,
     path_length,
 )
@@ -68,11 +63,6 @@ class LegSearch(ABC):
         self.num_expanded = 0
         self.segments: list[FloatArray] = []
 
-    @property
-    def is_open(self) -> bool:
-        """Whether another round could help."""
-        return self.found is None and not self.is_spent
-
     @abstractmethod
     def advance(self, rng: np.random.Generator) -> None:
         """One round."""
@@ -80,9 +70,6 @@ class LegSearch(ABC):
 
 class Method(Protocol):
     """What tells one peer from another: what legs are expected to cost, and how one is looked for."""
-
-    replan_every: int
-    """Steps after which a walk asks for a new plan although nothing is wrong; 0: never."""
 
     def costs(self, problem: Problem) -> FloatArray:
         """[A, A] steps between anchors, infinite where there is no way; the order is solved on it."""
@@ -99,8 +86,9 @@ def expected_costs(problem: Problem, models: PlanningModels) -> FloatArray:
     return cost
 
 
-class LegByLeg(PlanSearch):
-    """One call of a peer's `plan`: the order is fixed at the start, then every leg is searched on its own."""
+class PeerSource(Source):
+    """Evidence of a peer: the order is fixed at the start, then every leg is searched on its own. name: of
+    the peer, which the legs that it found carry as their evidence."""
 
     def __init__(
         self,
@@ -110,102 +98,93 @@ class LegByLeg(PlanSearch):
         problem: Problem,
         order: Sequence[Sequence[str]] | None,
         seed: int,
-        shortens: bool,
     ) -> None:
-        super().__init__(problem, seed)
-        self.name, self.inputs, self.shortens = name, inputs, shortens
-        self.cost = method.costs(problem)
-        self.route = solver_of(order, problem)(self.cost, problem, None)
-        places = problem.anchors
-        self.searches = {leg: method.begin(places[leg.source], places[leg.target]) for leg in self.route.legs}
+        super().__init__(problem, inputs.models.support, seed, inputs.models.step_length)
+        self.name, self.method, self.inputs, self.order = name, method, inputs, order
+        self.searches: dict[Pair, LegSearch] = {}
 
-    def run(
-        self,
-        stop: StopCriterion,
-        on_round: RoundObserver | None = None,
-        on_snapshot: SnapshotObserver | None = None,
-    ) -> None:
-        """Every open leg gets one round after the other."""
-        while True:
-            pairs = tuple(leg for leg, search in self.searches.items() if search.is_open)
-            if not pairs or stop(self.rounds):
-                return
-            for leg in pairs:
-                self.searches[leg].advance(self.rng)
-            self.rounds.append(self._stats(pairs))
-            self._tell(on_round, on_snapshot)
+    def begin(self) -> Ledger:
+        """What the method expects legs to cost."""
+        reach = Reach(solver_of(self.order, self.problem))
+        return Ledger.of(self.method.costs(self.problem), reach, is_reversible=False)
+
+    def propose(self, ledger: Ledger, route: JointRoute | None) -> tuple[JointRoute, Ledger]:
+        """The best route by these costs, once."""
+        if route is None:
+            route, places = ledger.reach.solver(ledger.cost, self.problem, None), self.problem.anchors
+            self.searches = {
+                leg: self.method.begin(places[leg.source], places[leg.target]) for leg in route.legs
+            }
+        return route, ledger
+
+    def allocate(self, route: JointRoute, ledger: Ledger, round_index: int) -> Asks | None:
+        """Every leg that another round could help."""
+        pairs = tuple(
+            leg for leg, search in self.searches.items() if leg not in ledger.ways and not search.is_spent
+        )
+        return Asks(pairs) if pairs else None
+
+    def answer(self, asks: Asks, ledger: Ledger, plan: Search) -> Answers:
+        """One round of each, and the ways that it found."""
+        yield from ()
+        for leg in asks.pairs:
+            self.searches[leg].advance(self.rng)
+        found = {leg: path for leg in asks.pairs if (path := self.searches[leg].found) is not None}
+        ways = {leg: self._way(path, ledger.cost[leg.source, leg.target]) for leg, path in found.items()}
+        num_expanded = sum(search.num_expanded for search in self.searches.values())
+        return Found(ways=ways, num_expanded=num_expanded - ledger.num_expanded)
+
+    def _way(self, path: FloatArray, steps: float) -> KnownWay:
+        """A leg that was found, shortened as all ways are; steps: that were expected, which stay where no
+        distance was learned."""
+        models, params = self.inputs.models, self.inputs.params
+        shown = resample(path, params.assembly.spacing)
+        if models.has_networks:
+            (steps,) = travel_times([path], models.distance, params.assembly)
+        if models.has_networks and params.shortens:
+            (shown,) = shorten_all([path], models.density, models.distance, params.assembly)
+        return KnownWay(Bridge(shown, path_length(path)), float(steps), self.name)
+
+    def view(self, route: JointRoute, ledger: Ledger) -> PeerView:
+        """Both as people see them."""
+        return PeerView(self.problem, route, ledger, self)
+
+
+@dataclass(frozen=True, eq=False)
+class PeerView(View):
+    """A route of legs that a peer found."""
+
+    source: PeerSource
 
     @property
-    def num_expanded(self) -> int:
-        """Places that segments were asked for, over all legs."""
-        return sum(search.num_expanded for search in self.searches.values())
+    def num_nodes(self) -> int:
+        """Segments of all legs."""
+        return sum(len(part) for search in self.source.searches.values() for part in search.segments)
 
-    def _stats(self, pairs: tuple[Pair, ...]) -> RoundStats:
-        return RoundStats(
-            round_index=len(self.rounds),
-            route=self.route,
-            route_cost=self.route.cost(self.cost),
-            pairs=pairs,
-            accepted=tuple(leg for leg, search in self.searches.items() if search.found is not None),
-            num_expanded=self.num_expanded,
-            num_nodes=sum(len(part) for search in self.searches.values() for part in search.segments),
-            seconds=self.seconds,
-        )
-
-    def snapshot(self) -> Snapshot:
-        """What the search looks like after the last round."""
-        found = {leg: search.found for leg, search in self.searches.items()}
-        return Snapshot(
-            problem=self.problem,
-            stats=self.rounds[-1],
-            trees=self._pictures(),
-            bridge_cost=self.cost,
-            meetings={},
-            paths={leg: path for leg, path in found.items() if path is not None},
-        )
-
-    def _pictures(self) -> tuple[TreePicture, ...]:
+    @property
+    def trees(self) -> tuple[TreePicture, ...]:
+        """Segments under the names of the anchors that they leave."""
         names = self.problem.names
         return tuple(
             TreePicture(names[leg.source], np.concatenate(search.segments))
-            for leg, search in self.searches.items()
+            for leg, search in self.source.searches.items()
             if search.segments
         )
 
-    def result(self, preset: str, variant: str) -> PlanResult:
-        """The routes as far as their legs were found; a peer certifies nothing about its order."""
-        unmet = [leg for leg, search in self.searches.items() if search.found is None]
-        return PlanResult(
-            problem=self.problem,
-            routes=tuple(make_plan(order, self.problem, self._leg, self._way) for order in self.route.orders),
-            unmet=tuple(leg.named(self.problem) for leg in unmet),
-            rounds=tuple(self.rounds),
-            num_expanded=self.num_expanded,
-            seconds=self.seconds,
-            seed=self.seed,
-            variant=self.name,
-            preset=preset,
-            certificate=Certificate(float("inf"), float("inf"), premises_hold=False, is_exact=False),
-            trees=self._pictures(),
-            meetings=np.zeros((0, 2)),
-            support=self.inputs.models.support,
-        )
+    def leg(self, leg: Pair) -> Leg:
+        """A leg with what it takes; until it is found, what was expected."""
+        names, gap = leg.named(self.problem), self.source.searches[leg].gap
+        if leg not in self.ledger.ways:
+            return Leg(
+                *names, False, float(self.ledger.cost[leg.source, leg.target]), gap, None, names, "none"
+            )
+        way = self.ledger.ways[leg]
+        band = width(gap, self.source.inputs.models.calibration) if 0 < gap < np.inf else None
+        return Leg(*names, True, way.steps, gap if band else 0.0, band, names, way.evidence)
 
-    def _way(self, leg: Pair) -> Bridge:
-        """A found leg, shortened if this peer's are; the best attempt otherwise."""
-        search, models, params = self.searches[leg], self.inputs.models, self.inputs.params.assembly
-        if search.found is None:
-            return Bridge(resample(search.attempt, params.spacing), path_length(search.attempt))
-        if not self.shortens:
-            return Bridge(resample(search.found, params.spacing), path_length(search.found))
-        path = shorten(search.found, models.density, models.distance, params)
-        return Bridge(path, path_length(search.found))
-
-    def _leg(self, leg: Pair) -> Leg:
-        search, models = self.searches[leg], self.inputs.models
-        names = leg.named(self.problem)
-        is_met = search.found is not None
-        cost = float(self.cost[leg.source, leg.target])
-        if search.found is not None:
-            cost = travel_time(search.found, models.distance, self.inputs.params.assembly)
-        return Leg(*names, is_met, cost, search.gap, width(search.gap, models.calibration), names)
+    def way(self, leg: Pair) -> Bridge:
+        """A leg that was found; the best attempt otherwise."""
+        if leg in self.ledger.ways:
+            return self.ledger.ways[leg].bridge
+        path = resample(self.source.searches[leg].attempt, self.source.inputs.params.assembly.spacing)
+        return Bridge(path, path_length(path))

@@ -1,18 +1,18 @@
-"""Anchors as a person gives them: refused, or moved, where no recording came near."""
+"""Checks of what a caller passes to the planner: argument types, and anchors that must lie in the support."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 from scipy.ndimage import label
 
 from chronoforest.data.frames import Frame, plainly
-from chronoforest.errors import InvalidProblem
+from chronoforest.errors import InvalidParameter, InvalidProblem
+from chronoforest.search.memory import ForestMemory
 from chronoforest.types import FloatArray, IntArray, PlanningModels, Problem, Support
-
-LEAST_STEPS_APART = 1e-3
-"""Steps between two anchors of a problem; nearer ones are one place to any body."""
 
 ISLAND = 0.01
 """Of the support: a part of it that is smaller is what a stray left, and hardly any way leads on from it."""
@@ -37,7 +37,7 @@ class AnchorCheck:
             raise InvalidProblem(
                 f"{problem.names[row]} at {self.frame.show(point)} lies outside the data's support; the "
                 f"nearest supported place is {self.frame.show(place)}, {plainly(apart)} {self.frame.unit} "
-                f"away{self._hint(point)}"
+                f"away{self._hint(point)}; snap moves it there"
             )
 
     def snapped(self, problem: Problem) -> tuple[Problem, tuple[str, ...]]:
@@ -54,20 +54,7 @@ class AnchorCheck:
             return problem, ()
         ends = [problem.num_agents, problem.num_agents + problem.num_waypoints]
         starts, waypoints, goals = np.split(places, ends)
-        return Problem(starts, goals, waypoints), tuple(notices)
-
-    def refuse_crowded(self, problem: Problem) -> None:
-        """Between places that are hardly apart there is nothing to plan, and no pace to measure."""
-        places = self.frame.to_local(problem.anchors)
-        apart = np.linalg.norm(places[:, None] - places, axis=-1)
-        np.fill_diagonal(apart, np.inf)
-        one, other = np.unravel_index(np.argmin(apart), apart.shape)
-        least, unit = LEAST_STEPS_APART * self.models.step_length, self.frame.unit
-        if apart[one, other] < least:
-            raise InvalidProblem(
-                f"{problem.names[one]} and {problem.names[other]} are {apart[one, other]:.2g} {unit} apart; "
-                f"anchors need a thousandth of a step between them, {least:.2g} {unit}"
-            )
+        return Problem(starts, goals, waypoints, problem.labels), tuple(notices)
 
     def _unsupported(self, problem: Problem) -> IntArray:
         """Rows of anchors that no recording came near; what can be no coordinates at all is refused."""
@@ -76,7 +63,11 @@ class AnchorCheck:
                 f"{problem.names[row]} at {self.frame.show(problem.anchors[row])} is no longitude and "
                 "latitude; the longitude comes first"
             )
-        return np.flatnonzero(self._margin(problem.anchors) <= -self.tolerance)
+        support, places = self.models.support, self.frame.to_local(problem.anchors)
+        is_outside = np.array([not support.holds(place) for place in places])
+        if is_outside.any():  # else the table of margins, which takes longer than a plan, is not made
+            is_outside &= self._margin(problem.anchors) <= -self.tolerance
+        return np.flatnonzero(is_outside)
 
     def _margin(self, points: FloatArray) -> FloatArray:
         return self.models.density.margin(self.frame.to_local(points))
@@ -103,7 +94,7 @@ def unrecorded(problem: Problem, support: Support, frame: Frame) -> tuple[str, .
         if apart > support.cell:
             sentences.append(
                 f"{name} lies {apart:.2g} {frame.unit} from {frame.show_local(nearest)}, the nearest place "
-                "where anything was recorded; what lies between them nobody knows"
+                "where anything was recorded; what lies between them is not known"
             )
     return tuple(sentences)
 
@@ -123,3 +114,56 @@ def _without_islands(support: Support) -> Support:
     is_large = sizes >= ISLAND * support.mask.sum()
     is_large[0] = False
     return replace(support, mask=is_large[parts]) if is_large.any() else support
+
+
+def asked(problem: object, starts: object, goals: object, waypoints: object) -> Problem:
+    """The problem that is meant: as it is, by its parts, or by its stops; `InvalidProblem` where it is more
+    than one of these or none."""
+    if isinstance(problem, Mapping):
+        try:
+            problem = Problem.from_dict(problem)
+        except ValueError as error:
+            raise InvalidProblem(str(error)) from error
+    if problem is not None and not isinstance(problem, Problem) and starts is None:
+        problem, starts = None, problem
+    if problem is None and starts is not None:
+        return Problem(starts, goals, waypoints)
+    stops = {"starts": starts, "goals": goals, "waypoints": waypoints}
+    if more := [name for name, value in stops.items() if value is not None]:
+        alone = "starts=... is missing" if problem is None else f"leave out {', '.join(more)}"
+        raise InvalidProblem(f"plan takes a Problem, or starts=..., goals=..., waypoints=...; {alone}")
+    check_problem(problem)
+    return cast(Problem, problem)
+
+
+def check_problem(problem: object) -> None:
+    """Raise `InvalidProblem` unless the value is a `Problem`."""
+    if not isinstance(problem, Problem):
+        example = "plan(starts=[0, 0], goals=[9, 9]) or plan(Problem([0, 0], [9, 9]))"
+        raise InvalidProblem(f"problem must be a Problem, as in {example}; got {problem!r:.60}")
+
+
+def check_observers(**observers: object) -> None:
+    """Raise `InvalidParameter` for the first named observer that is neither None nor callable."""
+    for name, observer in observers.items():
+        if observer is not None and not callable(observer):
+            raise InvalidParameter(f"{name} must be a function, got {observer!r:.40}")
+
+
+def check_memory(memory: object) -> None:
+    """Raise `InvalidParameter` unless the value is None or a `ForestMemory`."""
+    if memory is not None and not isinstance(memory, ForestMemory):
+        raise InvalidParameter(
+            f"memory must be a ForestMemory() that is kept between plans, got {memory!r:.40}"
+        )
+
+
+def with_seeds(problems: Iterable[Problem], seeds: int | Iterable[int]) -> list[tuple[Problem, int]]:
+    """Pairs of problem and seed; a single number is the seed of every problem."""
+    if isinstance(problems, Problem) or not isinstance(problems, Iterable):
+        raise InvalidParameter(f"problems must be a list of them, got {problems!r:.60}")
+    asked = list(problems)
+    known = list(seeds) if isinstance(seeds, Iterable) else [seeds] * len(asked)
+    if len(known) != len(asked):
+        raise InvalidParameter(f"every problem needs a seed, got {len(known)} for {len(asked)} problems")
+    return list(zip(asked, known, strict=True))

@@ -1,20 +1,18 @@
-"""From meetings to plans: join the halves of a bridge, shorten it, and join bridges along an order."""
+"""From meetings to plans: join the halves of a bridge, shorten it, join bridges along an order, time them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import TypeVar
 
 import numpy as np
 
-from chronoforest.planning.shortening import AssemblyParams, Shortening, resample, shorten_all
-from chronoforest.planning.timing import travel_times
+from chronoforest.planning.shortening import AssemblyParams
+from chronoforest.roadmap.straight import resample
 from chronoforest.search.tree import Forest
 from chronoforest.types import (
     Calibration,
-    Density,
     Distance,
     FloatArray,
     Leg,
@@ -24,11 +22,6 @@ from chronoforest.types import (
     Problem,
     path_length,
 )
-
-WORTH_BUILDING = 0.98
-"""Another meeting of a pair is tried when the trees reach it in this share of the time."""
-
-_Value = TypeVar("_Value")
 
 
 @dataclass(frozen=True)
@@ -52,15 +45,11 @@ class Bridge:
 def build_bridges(
     forest: Forest,
     meetings: Sequence[Meeting],
-    density: Density,
-    distance: Distance,
-    params: AssemblyParams,
-    shortened: Shortening = shorten_all,
+    shortened: Callable[[Sequence[FloatArray]], list[FloatArray]],
 ) -> list[Bridge]:
     """Join the halves of every meeting and shorten them, all at once."""
     raw = [bridge_path(forest, meeting) for meeting in meetings]
-    paths = shortened(raw, density, distance, params)
-    return [Bridge(path, path_length(way)) for path, way in zip(paths, raw, strict=True)]
+    return [Bridge(path, path_length(way)) for path, way in zip(shortened(raw), raw, strict=True)]
 
 
 def bridge_path(forest: Forest, meeting: Meeting) -> FloatArray:
@@ -69,7 +58,7 @@ def bridge_path(forest: Forest, meeting: Meeting) -> FloatArray:
     return np.concatenate([source.path_to(meeting.source_frame), target.path_to(meeting.target_frame)[::-1]])
 
 
-def joined(parts: Sequence[FloatArray]) -> tuple[FloatArray, tuple[int, ...]]:
+def concatenated(parts: Sequence[FloatArray]) -> tuple[FloatArray, tuple[int, ...]]:
     """Legs that share their ends as one path, and the row where each leg's end lies."""
     path = np.concatenate([parts[0], *(part[1:] for part in parts[1:])])
     stops = np.cumsum([0, *(len(part) - 1 for part in parts)])
@@ -77,7 +66,7 @@ def joined(parts: Sequence[FloatArray]) -> tuple[FloatArray, tuple[int, ...]]:
 
 
 @dataclass(frozen=True)
-class Clock:
+class WayTimer:
     """Times walkable ways: their length at one pace, in steps per unit, and longer only where even `surely`
     times what the distance says is more. Orders differ by a few per cent, and lengths are more exact than a
     learned time."""
@@ -96,60 +85,10 @@ class Clock:
         ]
 
 
-class Walkways:
-    """Bridges made walkable so far, the shortest of each pair, and what they take by the clock."""
-
-    def __init__(
-        self,
-        density: Density,
-        distance: Distance,
-        params: AssemblyParams,
-        is_reversible: bool,
-        clock: Clock,
-        shortened: Shortening = shorten_all,
-    ) -> None:
-        self.density = density
-        self.distance = distance
-        self.params = params
-        self.is_reversible = is_reversible
-        self.clock = clock
-        self.shortened = shortened
-        self.bridges: dict[Pair, Bridge] = {}
-        self._tried: dict[Pair, float] = {}
-
-    def realise(self, forest: Forest, meetings: Iterable[Meeting]) -> tuple[Meeting, ...]:
-        """Meetings at the cost of their walkable bridges, without those that are not worth building or turn
-        out no shorter than what is there."""
-        worth = [meeting for meeting in meetings if self._is_worth_building(meeting)]
-        bridges = build_bridges(forest, worth, self.density, self.distance, self.params, self.shortened)
-        found = zip(worth, bridges, strict=True)
-        kept = [(meeting, bridge.path) for meeting, bridge in found if self._is_kept(meeting.pair, bridge)]
-        costs = self.clock([path for _, path in kept])
-        return tuple(replace(meeting, cost=cost) for (meeting, _), cost in zip(kept, costs, strict=True))
-
-    def _is_worth_building(self, meeting: Meeting) -> bool:
-        """Whether the trees reach it clearly sooner than what was tried; that it is tried is remembered."""
-        is_worth = meeting.cost <= WORTH_BUILDING * self._tried.get(meeting.pair, np.inf)
-        if is_worth:
-            self._remember(self._tried, meeting.pair, meeting.cost, meeting.cost)
-        return is_worth
-
-    def _is_kept(self, pair: Pair, bridge: Bridge) -> bool:
-        """Whether a bridge is the shortest of its pair; it is remembered then."""
-        is_shorter = pair not in self.bridges or bridge.length < self.bridges[pair].length
-        if is_shorter:
-            self._remember(self.bridges, pair, bridge, bridge.reversed)
-        return is_shorter
-
-    def along(self, links: Iterable[Pair]) -> Bridge:
-        """The bridges of adjoining links as one."""
-        parts = [self.bridges[link] for link in links]
-        return Bridge(joined([part.path for part in parts])[0], sum(part.raw_length for part in parts))
-
-    def _remember(self, table: dict[Pair, _Value], pair: Pair, there: _Value, back: _Value) -> None:
-        table[pair] = there
-        if self.is_reversible:
-            table[pair.reversed] = back
+def along(bridges: Sequence[Bridge]) -> Bridge:
+    """Adjoining bridges as one."""
+    path, _ = concatenated([bridge.path for bridge in bridges])
+    return Bridge(path, sum(bridge.raw_length for bridge in bridges))
 
 
 def best_effort(forest: Forest, leg: Pair, calibration: Calibration, spacing: float) -> Bridge:
@@ -175,7 +114,7 @@ def make_plan(
     legs = tuple(describe(pair) for pair in pairs)
     num_met = next((k for k, leg in enumerate(legs) if not leg.is_met), len(legs))
     ways = [way(pair) for pair in pairs[: num_met + 1]]
-    path, stops = joined([way.path for way in ways])
+    path, stops = concatenated([way.path for way in ways])
     return Plan(
         order=[problem.names[anchor] for anchor in order],
         path=path,
@@ -183,3 +122,40 @@ def make_plan(
         raw_length=sum(way.raw_length for way in ways),
         stops=stops[: num_met + 1],
     )
+
+
+def travel_times(paths: Sequence[FloatArray], distance: Distance, params: AssemblyParams) -> list[float]:
+    """Steps along each path [t, 2]: the temporal distance summed over hops of `timing_hop` units; one call of
+    the distance for all."""
+    if not paths:
+        return []
+    parts = [resample(path, params.timing_hop) for path in paths]
+    codes = distance.encode(np.concatenate(parts))
+    # The hop between the end of one path and the start of the next is computed too, but is in no sum.
+    hops = distance.between(codes[:-1], codes[1:])
+    ends = np.cumsum([len(part) for part in parts])
+    return [float(hops[end - len(part) : end - 1].sum()) for part, end in zip(parts, ends, strict=True)]
+
+
+def recorded_times(route: Plan) -> FloatArray | None:
+    """Steps after the start at each point of a route's path [t]: how long recordings took on each leg, spread
+    evenly over its length; None where recordings lack for some leg."""
+    took = [leg.took[0] for leg in route.legs if leg.is_met and leg.took is not None]
+    if len(route.path) == 0 or len(took) < len(route.stops) - 1 or len(route.stops) <= len(route.legs):
+        return None
+    ends = [float(route.along[stop]) for stop in route.stops]
+    return np.interp(route.along, ends, np.cumsum([0.0, *took[: len(ends) - 1]]))
+
+
+def step_times(route: Plan, distance: Distance, params: AssemblyParams) -> FloatArray:
+    """Steps after the start at each point of a route's path, [t]: the time of a leg by the distance is spread
+    evenly over its length. The path must be in the plane of the models.
+
+    The costs of legs are not used: they are raised where a leg is in doubt, which makes no agent slower.
+    """
+    if len(route.path) == 0:
+        return np.zeros(0)
+    ends = [*route.stops, *([len(route.path) - 1] if len(route.stops) <= len(route.legs) else [])]
+    parts = [route.path[first : last + 1] for first, last in pairwise(ends)]
+    when = np.cumsum([0.0, *travel_times(parts, distance, params)])
+    return np.interp(route.along, [0.0, *(float(route.along[last]) for last in ends[1:])], when)

@@ -1,12 +1,13 @@
-"""When planning has spent enough."""
+"""Stop criteria of planning, and the context that applies one within a round."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
-import numpy as np
-
+from chronoforest.cancellation import limited
 from chronoforest.errors import InvalidParameter
 from chronoforest.typed import check_seconds, check_whole
 from chronoforest.types import RoundStats, StopCriterion
@@ -14,7 +15,7 @@ from chronoforest.types import RoundStats, StopCriterion
 
 @dataclass(frozen=True)
 class MaxRounds:
-    """Stop after so many rounds."""
+    """Stop after `count` rounds."""
 
     count: int
 
@@ -28,7 +29,7 @@ class MaxRounds:
 
 @dataclass(frozen=True)
 class MaxExpansions:
-    """Stop once so many leaves were promoted, or none in `patience` rounds: then the count may never come."""
+    """Stop once `count` leaves were promoted, or none in `patience` rounds: then the count may never come."""
 
     count: int
     patience: int = 20
@@ -62,12 +63,26 @@ class MaxSeconds:
         return seconds >= self.seconds
 
 
-def checked_stop(stop: StopCriterion | float | None) -> StopCriterion | None:
-    """A criterion as it is; a number means seconds."""
+def checked_stop(stop: StopCriterion | None, seconds: float | None = None) -> StopCriterion | None:
+    """The criterion itself, or one of seconds; only one of both may be given."""
+    if seconds is not None and stop is not None:
+        raise InvalidParameter(f"seconds={seconds!r:.40} and stop={stop!r:.40} are two ends; give one")
+    if seconds is not None:
+        return MaxSeconds(seconds)
     if stop is None or callable(stop):
         return stop
-    if isinstance(stop, (int, float, np.number)) and not isinstance(stop, bool):
-        return MaxSeconds(float(stop))
     raise InvalidParameter(
-        f"stop must be seconds such as 2.0, or a criterion such as MaxRounds(10), got {stop!r:.40}"
+        f"stop must be a criterion such as MaxRounds(10), got {stop!r:.40}; seconds=2.0 is a time"
     )
+
+
+def within(stop: StopCriterion, seconds: float, num_sharing: int = 1) -> AbstractContextManager[None]:
+    """Context whose work raises `OutOfTime` at its next step once the criterion's `is_over` is true for the
+    seconds that a plan has taken. A criterion without `is_over` is not applied here.
+
+    seconds: at the beginning of the work; num_sharing: plans that share the work and therefore its time.
+    """
+    is_over, began = getattr(stop, "is_over", None), time.perf_counter()
+    if is_over is None:
+        return nullcontext()
+    return limited(lambda: is_over(seconds + (time.perf_counter() - began) / num_sharing))

@@ -5,35 +5,40 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from chronoforest.data.frames import Frame
-from chronoforest.errors import ChronoForestError, InvalidParameter, UnknownVariant
+from chronoforest.errors import InvalidParameter
 from chronoforest.names import DEFAULT_VARIANT
-from chronoforest.planning.anchors import AnchorCheck
-from chronoforest.planning.closed_loop import ClosedLoop
-from chronoforest.planning.criteria import MaxExpansions, MaxRounds, MaxSeconds, checked_stop
-from chronoforest.planning.flights import (
-    IN_FLIGHT,
-    Finished,
-    Flights,
-    Outcome,
-    ResultObserver,
-    Task,
+from chronoforest.planning.anchors import (
+    AnchorCheck,
+    asked,
+    check_memory,
+    check_observers,
+    check_problem,
+    with_seeds,
 )
-from chronoforest.planning.inputs import check_memory, check_observers, check_problem, with_seeds
-from chronoforest.planning.plan_search import PlanSearch
+from chronoforest.planning.assembly import recorded_times, step_times
+from chronoforest.planning.batching import BatchParams, Finished, Outcome, ResultObserver, Task, in_turns
+from chronoforest.planning.criteria import MaxExpansions, MaxRounds, MaxSeconds, checked_stop
+from chronoforest.planning.loop import Search, Source
 from chronoforest.planning.preparation import Prepared, prepare
 from chronoforest.planning.result import PlanResult
-from chronoforest.planning.roadmap_search import RoadmapSearch
-from chronoforest.planning.timing import step_times
-from chronoforest.planning.variants import VARIANTS, PlannerParams
-from chronoforest.roadmap.ways import Joined, Roadmap
-from chronoforest.routing.solver import order_from_names
+from chronoforest.planning.sources.forest import ForestSource
+from chronoforest.planning.sources.roadmap import RoadmapSource
+from chronoforest.planning.timetable import departure
+from chronoforest.planning.variants import PlannerParams, Variant, find_variant
+from chronoforest.planning.verification import Verification, checked_path, verification
+from chronoforest.roadmap.roadmap import Roadmap
+from chronoforest.routing.solver import Order, order_from_names
 from chronoforest.search.memory import ForestMemory
 from chronoforest.typed import check_whole
 from chronoforest.types import (
+    Plan,
     PlanningModels,
     Problem,
     RoundObserver,
@@ -65,7 +70,7 @@ class Planner:
         can_verify: bool = True,
         can_refute: bool = True,
     ) -> None:
-        """roadmap: of these models, if it is at hand; the first plan makes it otherwise. can_verify: the
+        """roadmap: of this world, made of the models by the first plan where it is not given; can_verify: the
         denoiser is good enough to be asked about ways over it; without it they stay proposed. can_refute: so
         good that what it does not realise is doubted; without it that stays proposed, too."""
         self.models = models
@@ -73,8 +78,9 @@ class Planner:
         self.name = name
         self.frame = frame or Frame()
         self.can_verify, self.can_refute = can_verify, can_refute
+        self.batch = BatchParams()
         self._roadmap = roadmap
-        self._prepared: dict[str, Prepared] = {}
+        self._prepared: dict[Variant, Prepared] = {}
         self._prepared_from: tuple[PlanningModels, PlannerParams] = models, params
 
     def __repr__(self) -> str:
@@ -86,50 +92,78 @@ class Planner:
 
     def plan(
         self,
-        problem: Problem,
+        problem: Any = None,
+        goals: Any = None,
+        waypoints: Any = None,
         *,
+        starts: Any = None,
+        order: Order | None = None,
+        snap: bool = False,
+        depart: str | datetime | None = None,
         seed: int = 0,
-        stop: StopCriterion | float | None = None,
+        seconds: float | None = None,
+        stop: StopCriterion | None = None,
+        variant: str | Variant = DEFAULT_VARIANT,
         on_round: RoundObserver | None = None,
         on_snapshot: SnapshotObserver | None = None,
-        variant: str = DEFAULT_VARIANT,
-        order: Sequence[Sequence[str]] | None = None,
         memory: ForestMemory | None = None,
     ) -> PlanResult:
         """Routes through all waypoints, complete when every leg is met before the budget ends.
 
-        stop: ends planning early with the best partial plan, a number after so many seconds; on_round: sees
-        every round, on_snapshot also its trees, meetings and bridges; order: names per agent, to plan for a
-        given order; memory: reuses trees of earlier calls whose anchors did not move.
+        problem: a `Problem`, a dict of its parts, or its starts; starts, goals, waypoints: instead of it, as
+        `Problem` takes them. order: names or labels of each agent's stops, flat for one agent, to plan for a
+        given order; snap: stops where nothing was recorded move to the nearest place where something was;
+        depart: a date and time, with which arrivals are times of the clock. seconds, stop: end planning early
+        with the best plan so far; variant: by its name or as a value; on_round: sees every round, on_snapshot
+        also its trees, meetings and bridges; memory: reuses trees of earlier calls whose stops did not move.
         """
+        problem, variant = asked(problem, starts, goals, waypoints), find_variant(variant)
+        problem, notices = self.snapped(problem) if snap else (problem, ())
+        depart = departure(depart)
+        if depart and not self.frame.has_clock:
+            raise InvalidParameter("depart needs recordings with a clock; these count steps")
         self.check(problem, seed=seed, variant=variant, order=order)
-        stop = checked_stop(stop)
+        stop = checked_stop(stop, seconds)
         check_observers(on_round=on_round, on_snapshot=on_snapshot)
         check_memory(memory)
         with self._computing():
-            search = self._begin(problem.moved(self.frame.to_local), variant, order, memory, seed)
+            local = problem.moved(self.frame.to_local)
             watch = None if on_round is None else lambda stats, _: on_round(stats, problem)
-            search.run(stop or self._default_stop(problem, variant), watch, on_snapshot)
-            return self._told(search.result(self.name, variant), problem)
+            source = self._source(local, variant, order, memory, seed)
+            stop = stop or self._default_stop(problem, variant)
+            search = Search(source, local, seed, stop, watch, on_snapshot)
+            search.run()
+            result = self._result(search, problem, variant.name)
+            return replace(result, depart=depart, notices=notices)
+
+    def verify(self, path: Any, *, seed: int = 0) -> Verification:
+        """Which pieces of any path [t, 2] in the user's coordinates recorded motion covers: the test that
+        `plan` gives the ways which it proposes itself."""
+        check_whole("seed", seed)
+        points = checked_path(path, self.frame)
+        with self._computing():
+            prepared = self.prepared(DEFAULT_VARIANT)
+            return verification(points, prepared, self.frame, np.random.default_rng(seed))
 
     def plan_many(
         self,
         problems: Iterable[Problem],
         *,
         seeds: int | Iterable[int] = 0,
-        stop: StopCriterion | float | None = None,
+        seconds: float | None = None,
+        stop: StopCriterion | None = None,
         on_result: ResultObserver | None = None,
-        variant: str = DEFAULT_VARIANT,
+        variant: str | Variant = DEFAULT_VARIANT,
     ) -> list[Outcome]:
         """A plan for every problem, each as `plan` makes it with its seed, or the error that `plan` raises.
 
-        The denoiser is asked about many problems at once. seeds: one for each problem, or one for all; stop:
-        for each problem, whose seconds are its share of the time; on_result: is told the number of a problem
+        The denoiser is asked about many problems at once. seeds: one for each problem, or one for all;
+        seconds, stop: for each problem, its share of the time; on_result: sees the number of a problem
         and its plan or error, as they finish.
         """
         check_observers(on_result=on_result)
         outcomes: dict[int, Outcome] = {}
-        for number, outcome in self.plan_each(problems, seeds, stop=stop, variant=variant):
+        for number, outcome in self.plan_each(problems, seeds, seconds=seconds, stop=stop, variant=variant):
             outcomes[number] = outcome
             if on_result is not None:
                 on_result(number, outcome)
@@ -140,68 +174,69 @@ class Planner:
         problems: Iterable[Problem],
         seeds: int | Iterable[int] = 0,
         *,
-        stop: StopCriterion | float | None = None,
-        variant: str = DEFAULT_VARIANT,
+        seconds: float | None = None,
+        stop: StopCriterion | None = None,
+        variant: str | Variant = DEFAULT_VARIANT,
     ) -> Iterator[Finished]:
         """The number of a problem and its plan or error, as they finish; nothing is kept, so that any number
         of problems fits in memory. Otherwise as `plan_many`."""
-        self._check_variant(variant, has_order=False)
-        tasks = self._tasks(with_seeds(problems, seeds), checked_stop(stop), variant)
+        chosen = find_variant(variant)
+        self._check_variant(chosen, has_order=False)
+        tasks = self._tasks(with_seeds(problems, seeds), checked_stop(stop, seconds), chosen)
 
-        def finish(task: Task, search: PlanSearch) -> PlanResult:
-            return self._told(search.result(self.name, variant), task.problem)
+        def finish(task: Task, search: Search) -> PlanResult:
+            return self._result(search, task.problem, chosen.name)
 
-        return self._advanced(Flights(tasks, finish))
+        return self._computed(in_turns(tasks, finish, self.batch))
 
     def _tasks(
-        self, asked: Sequence[tuple[Problem, int]], stop: StopCriterion | None, variant: str
-    ) -> Iterator[Task | Finished]:
-        """Every problem with its seed as a task, or why it is refused; anchors are joined to the roadmap for
-        many problems at once."""
-        for first in range(0, len(asked), IN_FLIGHT):
-            some = asked[first : first + IN_FLIGHT]
-            local = [self._local(problem, seed, variant) for problem, seed in some]
-            joined = iter(self._joined([one for one in local if isinstance(one, Problem)], variant))
-            for number, ((problem, seed), one) in enumerate(zip(some, local, strict=True), start=first):
-                if isinstance(one, Problem):
-                    begin = partial(self._begin, one, variant, None, None, seed, next(joined))
-                    yield Task(number, problem, seed, begin, stop or self._default_stop(one, variant))
-                else:
-                    yield number, one
+        self, wanted: Sequence[tuple[Problem, int]], stop: StopCriterion | None, variant: Variant
+    ) -> Iterator[Task]:
+        """Every problem with its seed as a task."""
+        for number, (problem, seed) in enumerate(wanted):
+            yield Task(number, problem, partial(self._begin, problem, seed, stop, variant))
 
-    def _local(self, problem: Problem, seed: int, variant: str) -> Problem | ChronoForestError:
-        """A problem in the plane of the models, or why it is refused."""
-        try:
-            self.check(problem, seed=seed, variant=variant)
-        except ChronoForestError as error:
-            return error
-        return problem.moved(self.frame.to_local)
+    def _begin(self, problem: Problem, seed: int, stop: StopCriterion | None, variant: Variant) -> Search:
+        """A search for a problem, in the plane of the models."""
+        self.check(problem, seed=seed, variant=variant)
+        local = problem.moved(self.frame.to_local)
+        source = self._source(local, variant, None, None, seed)
+        return Search(source, local, seed, stop or self._default_stop(problem, variant))
 
-    def _joined(self, problems: Sequence[Problem], variant: str) -> Sequence[Joined | None]:
-        """The roadmap with the anchors of each problem in it, for a variant that plans over it."""
-        if not VARIANTS[variant].uses_roadmap:
-            return [None] * len(problems)
-        return self.prepared(variant).join.each([problem.anchors for problem in problems])
-
-    def _advanced(self, flights: Flights) -> Iterator[Finished]:
+    def _computed(self, plans: Iterator[Finished]) -> Iterator[Finished]:
+        """Each plan made within what surrounds such work; what is done between them is the caller's."""
         while True:
             with self._computing():
-                finished = flights.advance()
+                finished = next(plans, None)
             if finished is None:
                 return
-            yield from finished
+            yield finished
 
-    def _told(self, result: PlanResult, problem: Problem) -> PlanResult:
-        """The result in the coordinates of the problem, with times along its routes."""
-        routes = (
+    def _result(self, search: Search, problem: Problem, variant: str) -> PlanResult:
+        """The plan of a search in the coordinates of the problem, with times along its routes."""
+        result = search.result(self.name, variant)
+        routes = tuple(self._timed(route) for route in result.routes)
+        return replace(result, problem=problem, routes=routes, frame=self.frame)
+
+    def _timed(self, route: Plan) -> Plan:
+        """A route in the user's coordinates, with times by how long recordings took, or by the distance."""
+        legs = tuple(
             replace(
-                route,
-                path=self.frame.to_user(route.path),
-                times=self.frame.seconds(step_times(route, self.models.distance, self.params.assembly)),
+                leg,
+                took=None if leg.took is None else self._lasting(leg.took),
+                proposed=None if leg.proposed is None else self.frame.to_user(leg.proposed),
             )
-            for route in result.routes
+            for leg in route.legs
         )
-        return replace(result, problem=problem, routes=tuple(routes), frame=self.frame)
+        steps = recorded_times(route)
+        if steps is None and self.models.has_networks:
+            steps = step_times(route, self.models.distance, self.params.assembly)
+        times = np.zeros(0) if steps is None else self.frame.seconds(steps)
+        return replace(route, path=self.frame.to_user(route.path), times=times, legs=legs)
+
+    def _lasting(self, took: tuple[float, float, float]) -> tuple[float, float, float]:
+        median, low, high = self.frame.seconds(np.array(took)).tolist()
+        return median, low, high
 
     def snapped(self, problem: Problem) -> tuple[Problem, tuple[str, ...]]:
         """The problem with every anchor that lies outside the support moved to the nearest place in it, and a
@@ -216,36 +251,33 @@ class Planner:
         thin = min(self.models.gap, self.params.assembly.keep_margin)
         return AnchorCheck(self.models, self.frame, max(self.params.anchor_tolerance, thin))
 
-    def _begin(
+    def _source(
         self,
         problem: Problem,
-        variant: str,
-        order: Sequence[Sequence[str]] | None,
+        variant: Variant,
+        order: Order | None,
         memory: ForestMemory | None,
         seed: int,
-        joined: Joined | None = None,
-    ) -> PlanSearch:
-        """The search for a problem that has been checked; joined: to the roadmap, if it is at hand."""
-        prepared = self.prepared(variant)
-        if VARIANTS[variant].uses_roadmap:
-            return RoadmapSearch(prepared, problem, order, memory, seed, joined)
-        return ClosedLoop(prepared, problem, order, memory, seed)
+    ) -> Source:
+        """Where evidence for a problem comes from."""
+        kind = RoadmapSource if variant.uses_roadmap else ForestSource
+        return kind(self.prepared(variant), problem, order, memory, seed)
 
     def _computing(self) -> AbstractContextManager[None]:
         """What surrounds the work of a plan."""
         return nullcontext()
 
-    def prepared(self, variant: str) -> Prepared:
+    def prepared(self, variant: str | Variant) -> Prepared:
         """The models as a variant uses them, made when it first plans and kept for its later plans."""
+        variant = find_variant(variant)
         if self._prepared_from[0] is not self.models or self._prepared_from[1] is not self.params:
             self._prepared, self._prepared_from = {}, (self.models, self.params)
             self._roadmap = None
         if variant not in self._prepared:
-            chosen = VARIANTS[variant]
             chosen = replace(
-                chosen,
-                verifies=chosen.verifies and self.can_verify,
-                refutes=chosen.refutes and self.can_refute,
+                variant,
+                verifies=variant.verifies and self.can_verify,
+                refutes=variant.refutes and self.can_refute,
             )
             ready = prepare(self.models, self.params, chosen, self._roadmap)
             self._prepared[variant], self._roadmap = ready, ready.roadmap
@@ -256,26 +288,25 @@ class Planner:
         problem: Problem,
         *,
         seed: int = 0,
-        variant: str = DEFAULT_VARIANT,
-        order: Sequence[Sequence[str]] | None = None,
+        variant: str | Variant = DEFAULT_VARIANT,
+        order: Order | None = None,
     ) -> None:
         """Refuse what `plan` could not plan for, before any work."""
         check_problem(problem)
-        self._check_variant(variant, has_order=order is not None)
+        self._check_variant(find_variant(variant), has_order=order is not None)
         check_whole("seed", seed)
         self._anchors.refuse_unsupported(problem)
-        self._anchors.refuse_crowded(problem)
         if order is not None:
             order_from_names(order, problem)
 
-    def _check_variant(self, variant: str, has_order: bool) -> None:
-        if variant not in VARIANTS:
-            raise UnknownVariant(variant, choices=VARIANTS)
-        if VARIANTS[variant].needs_order and not has_order:
-            raise InvalidParameter(f"variant {variant!r} needs `order`, for example [['S1', 'W1', 'G1']]")
+    def _check_variant(self, variant: Variant, has_order: bool) -> None:
+        if variant.needs_order and not has_order:
+            raise InvalidParameter(
+                f"variant {variant.name!r} needs `order`, for example [['S1', 'W1', 'G1']]"
+            )
 
-    def _default_stop(self, problem: Problem, variant: str) -> MaxRounds:
-        params = VARIANTS[variant].adapt(self.params)
+    def _default_stop(self, problem: Problem, variant: Variant) -> MaxRounds:
+        params = variant.adapt(self.params)
         num_legs = problem.num_waypoints + problem.num_agents
-        most = min(params.max_rounds, MOST_ROUNDS) if VARIANTS[variant].uses_roadmap else params.max_rounds
+        most = min(params.max_rounds, MOST_ROUNDS) if variant.uses_roadmap else params.max_rounds
         return MaxRounds(most + params.rounds_per_leg * (num_legs - 1))

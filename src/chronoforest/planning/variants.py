@@ -1,4 +1,4 @@
-"""What planning can be told to do differently: parameters, and the ablations as values."""
+"""What planning may do differently: parameters, and variants as values."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from dataclasses import dataclass, field, replace
 from math import inf
 
 from chronoforest.errors import require_at_least
-from chronoforest.names import DEFAULT_VARIANT
-from chronoforest.planning.shortening import AssemblyParams, Shortening, as_found, shorten_all
-from chronoforest.routing.bridges import Closure, closure, direct
+from chronoforest.names import DEFAULT_VARIANT, check_variant
+from chronoforest.planning.shortening import AssemblyParams
+from chronoforest.routing.bridges import Closure, closure
 from chronoforest.routing.budget import BudgetParams
 from chronoforest.routing.challenge import ChallengeParams
 from chronoforest.search.expand import SearchModels, SearchParams
-from chronoforest.search.scoring import straight_ranking
 from chronoforest.types import FloatArray, WorldParams
 
 
@@ -21,8 +20,8 @@ from chronoforest.types import FloatArray, WorldParams
 class PlannerParams:
     """Everything about planning that is not learned.
 
-    shortened: what is made of ways that were found; anchor_tolerance: world units that an anchor may lie
-    outside the data's support; max_rounds: rounds after which planning stops unless told otherwise;
+    shortens: whether ways that were found are shortened; anchor_tolerance: world units that an anchor may lie
+    outside the data's support; max_rounds: rounds after which planning stops by default;
     rounds_per_leg: added for every leg beyond the first; world: says whether one tree serves both directions,
     as the preset does.
     """
@@ -31,7 +30,7 @@ class PlannerParams:
     budget: BudgetParams = field(default_factory=BudgetParams)
     challenge: ChallengeParams = field(default_factory=ChallengeParams)
     assembly: AssemblyParams = field(default_factory=AssemblyParams)
-    shortened: Shortening = shorten_all
+    shortens: bool = True
     anchor_tolerance: float = 0.5
     max_rounds: int = 60
     rounds_per_leg: int = 6
@@ -48,16 +47,18 @@ class PlannerParams:
 
 @dataclass(frozen=True)
 class Variant:
-    """An ablation as a value: what it changes in the parameters, the models, the matrix and the budget.
+    """A way to plan, as a value: what it changes in the parameters, the models, the matrix and the budget.
 
-    adapt: parameters to parameters; equip: models to models, for example with another guidance; chained:
-    direct costs to the costs that routes are solved on; uses_roadmap: ways are proposed by the roadmap, trees
-    are grown only where it leads nowhere; verifies: the denoiser is asked about every proposed way; refutes:
-    what it does not realise gets dearer, and the route is solved again; piece_samples: segments asked for a
-    piece of such a way in its first try, its second and so on; what none of them realises is refuted;
-    sums_hops: for trees a far distance is a sum of the roadmap's hops, not what was learned.
+    name: what plans are said to be made with; adapt: parameters to parameters; equip: models to models, for
+    example with another guidance; chained: direct costs to the costs that routes are solved on; uses_roadmap:
+    ways are proposed by the roadmap, trees are grown only where it leads nowhere; verifies: the denoiser is
+    asked about every proposed way; refutes: what it does not realise costs more, and the route is solved
+    again; piece_samples: segments asked for a piece of such a way in its first try, its second and so on;
+    what none of them realises is refuted; sums_hops: for trees a far distance is a sum of the roadmap's hops,
+    not what was learned.
     """
 
+    name: str = "custom"
     adapt: Callable[[PlannerParams], PlannerParams] = lambda params: params
     equip: Callable[[SearchModels], SearchModels] = lambda models: models
     chained: Callable[[FloatArray], Closure] = closure
@@ -67,51 +68,37 @@ class Variant:
     uses_roadmap: bool = False
     verifies: bool = False
     refutes: bool = True
-    piece_samples: tuple[int, ...] = (2, 4, 12, 24)
+    piece_samples: tuple[int, ...] = (4, 8, 30)
     sums_hops: bool = True
 
 
-def _searching(**changes: object) -> Callable[[PlannerParams], PlannerParams]:
-    return lambda params: replace(params, search=replace(params.search, **changes))  # type: ignore[arg-type]
+def unshortened(params: PlannerParams) -> PlannerParams:
+    """Ways stay as they were found."""
+    return replace(params, shortens=False)
 
 
-def _guided(**changes: str | float) -> Callable[[SearchModels], SearchModels]:
-    return lambda models: replace(models, sampler=models.sampler.guided_by(**changes))
-
-
-def _without_student(models: SearchModels) -> SearchModels:
-    return replace(models, sampler=models.sampler.denoising_by())
-
-
-def _single(params: PlannerParams) -> PlannerParams:
-    junction = replace(params.search.junction, num_samples=1, scales=params.search.junction.scales[:1])
-    return replace(params, search=replace(params.search, junction=junction))
-
-
-def _unshortened(params: PlannerParams) -> PlannerParams:
-    return replace(params, shortened=as_found)
-
-
-def _unchallenged(params: PlannerParams) -> PlannerParams:
+def unchallenged(params: PlannerParams) -> PlannerParams:
+    """The first complete order stands."""
     return replace(params, challenge=replace(params.challenge, max_doubts=0, max_challenges=0))
 
 
-def _reversible(params: PlannerParams) -> PlannerParams:
+def reversible(params: PlannerParams) -> PlannerParams:
+    """One tree serves both directions, whatever the world is like."""
     return replace(params, world=replace(params.world, is_reversible=True))
 
 
 def _paper_params(params: PlannerParams) -> PlannerParams:
     """The paper's search: its guidance scales, one tree per anchor, 40 rounds, and no test of samples but its
-    own three, so that any stray outside the support passes. What it does not tell stays."""
+    own three, so that any stray outside the support passes. What it leaves open stays."""
     junction = replace(params.search.junction, scales=(0.8, 0.0), slip=inf)
     params = replace(params, search=replace(params.search, junction=junction))
     params = replace(params, max_rounds=40, rounds_per_leg=0)
-    return _reversible(_unchallenged(_unshortened(params)))
+    return reversible(unchallenged(unshortened(params)))
 
 
 def _paper_models(models: SearchModels) -> SearchModels:
     """The paper's sampling, its α, and no bound on a step."""
-    sampler = models.sampler.guided_by(spread="sparse", reliable=200.0)
+    sampler = models.sampler.guided_by(spread="sparse")
     return replace(
         models,
         sampler=sampler.denoising_by(num_steps=100, randomness=0.1, token_lag=1, stabilisation=10),
@@ -120,32 +107,23 @@ def _paper_models(models: SearchModels) -> SearchModels:
     )
 
 
-_VERIFIED = Variant(uses_roadmap=True, verifies=True)
+VERIFIED = Variant(DEFAULT_VARIANT, uses_roadmap=True, verifies=True)
 
-VARIANTS: dict[str, Variant] = {
-    DEFAULT_VARIANT: _VERIFIED,
-    "online": Variant(),
-    "paper": Variant(_paper_params, _paper_models, sums_hops=False),
-    "roadmap-only": Variant(uses_roadmap=True),
-    "single": Variant(_single),
-    "start-tree-only": Variant(_searching(grows_target=False)),
-    "l2-root": Variant(_searching(ranking=straight_ranking)),
-    "no-uncertainty": Variant(_searching(uncertainty_weight=0.0)),
-    "temporal-fixed": Variant(fixes_order=True),
-    "graph-fixed": Variant(needs_order=True),
-    "exhaustive": Variant(is_exhaustive=True),
-    "reversed-trees": Variant(_reversible),
-    "direct-matrix": Variant(chained=direct),
-    "learned-distance": Variant(sums_hops=False),
-    "no-guidance": Variant(equip=_guided(strength=0.0)),
-    "no-shortening": Variant(_unshortened),
-    "no-challenges": Variant(_unchallenged),
-    "no-student": Variant(equip=_without_student),
-    "verified-no-student": replace(_VERIFIED, equip=_without_student),
-    "verified-single": replace(_VERIFIED, adapt=_single, piece_samples=(1,)),
-    "verified-no-guidance": replace(_VERIFIED, equip=_guided(strength=0.0)),
-    "verified-no-shortening": replace(_VERIFIED, adapt=_unshortened),
-    "roadmap-fixed": replace(_VERIFIED, fixes_order=True),
-    "noisy-injection": Variant(equip=_guided(inject="noisy")),
-    "sparse-guidance": Variant(equip=_guided(spread="sparse")),
+VARIANTS = {
+    variant.name: variant
+    for variant in (
+        VERIFIED,
+        Variant("online"),
+        Variant("paper", _paper_params, _paper_models, sums_hops=False),
+        Variant("roadmap-only", uses_roadmap=True),
+    )
 }
+"""Those that are chosen by name; the ablations of them are in `benchmarks.ablations`."""
+
+
+def find_variant(variant: str | Variant) -> Variant:
+    """A variant as it is, or by its name."""
+    if isinstance(variant, Variant):
+        return variant
+    check_variant(variant)
+    return VARIANTS[variant]

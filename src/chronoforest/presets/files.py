@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import sys
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from itertools import groupby
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_type_hints
 
 from chronoforest.errors import BadPresetFile, InvalidParameter
 from chronoforest.files import reading, write_text
-from chronoforest.presets.withdrawn import IDLE, MOVED
+from chronoforest.typed import from_plain
 from chronoforest.types import WorldParams
 
 Params = TypeVar("Params")
@@ -51,15 +50,23 @@ def overlay(params: Params, changes: Mapping[str, Any], path: Path, where: str =
     A key that is no field, a value of another type and a value out of range are refused by name.
     """
     assert is_dataclass(params)
-    known = _settable(params, where)
-    changes = {key: value for key, value in changes.items() if f"{where}.{key}" not in IDLE}
+    present, kinds, values = _settable(params, where), get_type_hints(type(params)), {}
     for key, value in changes.items():
         name = f"{where}.{key}" if where else key
-        if key not in known:
-            raise BadPresetFile(f"{path}: {_unknown(name, where, known)}")
-        known[key] = _overlaid(known[key], value, path, name)
+        if key not in present:
+            allowed = f"{where or 'the file'} may set: {', '.join(present)}"
+            raise BadPresetFile(
+                f"{path}: unknown key {name}; {allowed}; the rest is the same for every preset now"
+            )
+        if not is_dataclass(present[key]):
+            with reading(path, "a preset", BadPresetFile):
+                values[key] = from_plain(kinds[key], value, name)
+        elif isinstance(value, Mapping):
+            values[key] = overlay(present[key], value, path, name)
+        else:
+            raise BadPresetFile(f"{path}: {name} must be a table [{name}], got {value!r}")
     try:
-        changed: Params = replace(params, **{key: known[key] for key in changes})  # type: ignore[type-var]
+        changed: Params = replace(params, **values)  # type: ignore[type-var]
     except InvalidParameter as error:
         raise BadPresetFile(f"{path}: in {where or 'the file'}: {error}") from error
     return changed
@@ -80,14 +87,6 @@ def write_preset_file(path: Path, head: Iterable[str], settings: Iterable[Settin
     write_text(path, "\n".join(lines) + "\n")
 
 
-def _unknown(name: str, where: str, known: Iterable[str]) -> str:
-    """What to tell someone whose file sets a key that is none, or none any more."""
-    if name in MOVED:
-        return f"{name} is gone; set {MOVED[name]}"
-    allowed = f"{where or 'the file'} may set: {', '.join(known)}"
-    return f"unknown key {name}; {allowed}; the rest is the same for every preset now"
-
-
 def _settable(params: Any, where: str) -> dict[str, Any]:
     """The fields that a file may set: no functions, and the world only once, at the top."""
     values = {field.name: getattr(params, field.name) for field in fields(params)}
@@ -96,32 +95,3 @@ def _settable(params: Any, where: str) -> dict[str, Any]:
         for name, value in values.items()
         if not callable(value) and not (where and isinstance(value, WorldParams))
     }
-
-
-def _overlaid(present: Any, value: Any, path: Path, name: str) -> Any:
-    if is_dataclass(present):
-        if not isinstance(value, Mapping):
-            raise BadPresetFile(f"{path}: {name} must be a table [{name}], got {value!r}")
-        return overlay(present, value, path, name)
-    if isinstance(present, tuple) and isinstance(value, (list, tuple)):
-        if all(_is_number(item) for item in value):
-            return tuple(float(item) for item in value)
-    elif isinstance(present, float) and (_is_number(value) or value == present):
-        return float(value)
-    elif type(value) is type(present):
-        return value
-    raise BadPresetFile(f"{path}: {name} must be {_KINDS[type(present)]}, got {value!r}")
-
-
-def _is_number(value: Any) -> bool:
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return is_number and abs(value) <= sys.float_info.max
-
-
-_KINDS: dict[type, str] = {
-    bool: "true or false",
-    int: "a whole number",
-    float: "a number",
-    str: "a text",
-    tuple: "a list of numbers",
-}

@@ -8,18 +8,16 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Literal
 
-import torch
-
 from chronoforest.data.frames import Frame
-from chronoforest.data.windows import WindowParams
 from chronoforest.errors import BadCheckpoint, InvalidParameter
 from chronoforest.execution.route import ExecutionParams, WalkingPlanner
-from chronoforest.models.store import Models, distance_file, load_models
-from chronoforest.models.train import pick_device
+from chronoforest.models.params import WindowParams
+from chronoforest.models.store import Models, Untrained, distance_file, load_models
+from chronoforest.names import check_device
 from chronoforest.presets.named import Preset, get_preset
 from chronoforest.presets.quality import can_refute, can_verify, warn_of_weak
 from chronoforest.presets.roadmaps import kept_roadmap
-from chronoforest.roadmap.ways import Roadmap
+from chronoforest.roadmap.roadmap import Roadmap
 from chronoforest.typed import check_whole
 from chronoforest.types import Tracker
 
@@ -34,7 +32,7 @@ class PresetPlanner(WalkingPlanner):
     def __init__(
         self,
         preset: Preset,
-        models: Models,
+        models: Models | Untrained,
         num_threads: int = 1,
         roadmap: Roadmap | None = None,
         can_verify: bool = True,
@@ -42,7 +40,7 @@ class PresetPlanner(WalkingPlanner):
     ) -> None:
         super().__init__(models, preset.planner, preset.name, preset.frame, roadmap, can_verify, can_refute)
         self.preset = preset
-        self.models: Models = models
+        self.models: Models | Untrained = models
         self.num_threads = num_threads
 
     @property
@@ -62,6 +60,11 @@ class PresetPlanner(WalkingPlanner):
 
     @contextmanager
     def _computing(self) -> Iterator[None]:
+        if not self.models.has_networks:
+            yield
+            return
+        import torch  # here, since a world without networks does not wait for it
+
         before = torch.get_num_threads()
         torch.set_num_threads(self.num_threads)
         try:
@@ -91,19 +94,23 @@ def load_planner(
     check_whole("num_threads", num_threads, least=1)
     if mode == "fast":
         preset = preset.fast()
+    if not isinstance(weights, (str, Path, type(None))):
+        raise InvalidParameter(f"weights must be the path of a folder, got {weights!r:.40}")
+    check_device(device)
     folder = Path(weights) if weights is not None else preset.weights
     models = load_models(
         folder,
         preset.name,
         preset.sampler,
-        pick_device(device),
+        device,
         preset.tracker_file(tracker),
         distance_file(distance),
     )
-    _refuse_other_window(preset, folder, models.sampler.net.window)
     _refuse_other_frame(preset, folder, models.frame)
-    warn_of_weak(folder)
-    roadmap = kept_roadmap(folder, models, preset.planner)
+    if isinstance(models, Models):
+        _refuse_other_window(preset, folder, models.sampler.net.window)
+        warn_of_weak(folder)
+    roadmap = kept_roadmap(folder, preset.name)
     return PresetPlanner(preset, models, num_threads, roadmap, can_verify(folder), can_refute(folder))
 
 

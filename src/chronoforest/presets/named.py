@@ -6,16 +6,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from chronoforest.data.frames import Frame
-from chronoforest.data.goals import GoalParams
 from chronoforest.errors import BadPresetFile, InvalidParameter
 from chronoforest.execution.route import ExecutionParams
-from chronoforest.models.denoiser import num_tokens
-from chronoforest.models.distance import DistanceParams
-from chronoforest.models.params import ModelParams
-from chronoforest.models.sampler import SamplerParams
+from chronoforest.models.params import (
+    DistanceParams,
+    ModelParams,
+    SamplerParams,
+    TrackerParams,
+    TrainParams,
+    num_tokens,
+)
 from chronoforest.models.store import tracker_file
-from chronoforest.models.tracking.regression import TrackerParams
-from chronoforest.models.train import TrainParams
 from chronoforest.names import RUNS, check_preset, full_name, preset_file
 from chronoforest.planning.shortening import AssemblyParams
 from chronoforest.planning.variants import PlannerParams
@@ -51,7 +52,12 @@ class Preset:
     @property
     def weights(self) -> Path:
         """Folder of the weights: in the package, or where `train` writes those of a preset of your own."""
-        return WEIGHTS / self.name if self.file is None else RUNS / self.name
+        return WEIGHTS / self.name if self.file is None else self.runs
+
+    @property
+    def runs(self) -> Path:
+        """Where `train` writes: runs/NAME, beside the preset's file if it has one."""
+        return (self.file.parent if self.file else Path()) / RUNS / self.name
 
     @property
     def recordings(self) -> Path:
@@ -83,7 +89,7 @@ SIZES = ("medium", "large", "giant")
 
 ANT_MODELS = ModelParams(
     distance=DistanceParams(has_moves_for_actions=True),
-    tracker=TrackerParams(observation_dim=29, action_dim=8, width=512),
+    tracker=TrackerParams(width=512),
     tracker_training=TrainParams(60_000, 2048, 3e-4, average_rate=0.005),
 )
 """The ant's motors say little about where it goes, so its distance takes what a step moved as the action."""
@@ -111,7 +117,6 @@ def _with_portals(preset: Preset) -> Preset:
     models = replace(
         preset.models,
         distance=replace(preset.models.distance, width=256),
-        goals=GoalParams(future_share=0.55, current_share=0.1),
     )
     search = replace(preset.planner.search, uncertainty_weight=10.0)
     challenge = replace(preset.planner.challenge, doubt=2.0)

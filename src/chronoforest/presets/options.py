@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -58,7 +59,7 @@ class TrainOptions:
         require_at_least(self, 1, "steps", "batch")
         if self.learning_rate is not None:
             require_positive(self, "learning_rate")
-        if self.data is not None and not self.data.exists():
+        if self.data is not None and not os.path.exists(self.data):
             raise BadDataset(f"{self.data}: no such file; `chronoforest data import` or `generate` makes one")
 
     def command(self, kind: str) -> str:

@@ -10,15 +10,38 @@ from collections.abc import Callable, Iterator
 
 from chronoforest.data.episodes import Episodes
 from chronoforest.data.frames import Frame
-from chronoforest.models.denoiser import FRAMES_PER_TOKEN
+from chronoforest.models.params import FRAMES_PER_TOKEN
 from chronoforest.presets.files import Setting, Value
-from chronoforest.presets.statistics import LEAST_JUDGED, NUM_BACKUPS, NUM_FRAMES, Statistics
+from chronoforest.presets.statistics import Statistics, Ways
 from chronoforest.search.junction import EXEC_SCALE
 
+PLAIN = {
+    "world.is_one_way": "whether ways may be taken in one direction only",
+    "world.jump": "a longer step is a jump, not a way",
+    "models.density.bandwidth": "how far beside a recording its way reaches",
+    "planner.anchor_tolerance": "how far beside the ways a stop may lie",
+    "planner.assembly.keep_margin": "room that plans keep to the edge of the ways",
+    "planner.assembly.spacing": "how far apart the points of a plan lie, at most",
+    "execution.look_ahead": "how far ahead of itself a walker aims",
+    "execution.drift": "how far a walker may stray before it plans anew",
+}
+"""What a person may want to change, in plain words."""
 
-def propose(episodes: Episodes, data: str) -> list[Setting]:
-    """Every setting of a preset for these recordings; `data` is the path the file will name."""
-    found = Statistics(episodes)
+
+def head(command: str, name: str) -> list[str]:
+    """The first lines of a preset's file."""
+    return [
+        f"Preset {name}: proposed by `chronoforest {command}`; every value may be changed.",
+        "Lengths are in units of the coordinates, durations in steps. What is not here is as in the mazes.",
+        "What you may want to change:",
+        *(f"  {setting}: {words}" for setting, words in PLAIN.items()),
+    ]
+
+
+def propose(episodes: Episodes, data: str, ways: Ways | None = None) -> list[Setting]:
+    """Every setting of a preset for these recordings; data: the path the file will name; ways: what they need
+    not show."""
+    found = Statistics(episodes, ways or Ways())
     return [
         Setting("data", data, "the recordings; relative to this file"),
         *_frame_settings(episodes.frame),
@@ -39,67 +62,49 @@ def _world_settings(found: Statistics) -> Iterator[tuple[str, Value, str]]:
     jump = found.episodes.jump
     yield "world.is_reversible", found.is_reversible, _direction_reason(found)
     yield "world.is_one_way", found.is_one_way, "whether going back over a way is a detour"
+    if found.ways.turn_round:
+        yield "world.turn_round", True, "stops may be left in any direction, as was said"
     yield "world.jump", jump, f"5 × the 99 % quantile of steps, {jump / 5:.3g}"
 
 
 def _window_settings(found: Statistics) -> Iterator[tuple[str, Value, str]]:
     num_rows = found.episodes.num_steps
-    yield "models.window.stride", found.stride, f"episodes of {num_rows} rows: at most {NUM_FRAMES} frames"
+    yield (
+        "models.window.stride",
+        found.stride,
+        f"episodes of {num_rows} rows: at most {found.num_frames} frames",
+    )
     yield "models.window.horizon", found.horizon, f"frames in an episode, whole tokens of {FRAMES_PER_TOKEN}"
-    if not found.is_reversible:
-        why = "directed: trees that arrive grow as often as those that leave"
-        yield "models.level_mix.independent", 0.2, why
-        yield "models.level_mix.leaving", 0.35, "so as many windows are learned that leave"
-        yield "models.level_mix.arriving", 0.35, "as windows that arrive"
 
 
 def _distance_settings(found: Statistics) -> Iterator[tuple[str, Value, str]]:
     is_moving, backup, far = found.has_moves_for_actions, found.backup, found.far
-    num_actions = found.episodes.actions.shape[2]
     why = "no jumps" if found.episodes.has_actions else "no actions were recorded"
     moves = f"{why}: what was moved stands in for the action" if is_moving else "jumps: luck is no choice"
     yield "models.distance.has_action_values", found.has_luck, _luck_reason(found)
     yield "models.distance.expectile", 0.9 if found.is_one_way else 0.95, "few choices where one-way"
     yield "models.distance.has_moves_for_actions", is_moving, moves
-    yield "models.distance.action_dim", 2 if is_moving else num_actions, "numbers per action"
-    yield "models.distance.move_unit", backup * found.step, f"{backup} steps of {found.step:.3g}"
-    yield "models.distance.backup", backup, f"far in about {NUM_BACKUPS} backups"
+    yield (
+        "models.distance.backup",
+        backup,
+        f"far in about {found.num_backups} backups, at most half a recording",
+    )
     yield "models.distance.discount", 1 - backup / far, f"1 − {backup}/{far:.0f}: {far:.0f} steps are far"
     yield "models.distance.reach", 4 * far, "4 × far, in steps"
     yield "models.distance.shortest_period", 7.5 * found.room, f"7.5 × the room of {found.room:.3g}"
     yield "models.distance.longest_period", found.diagonal, "the diagonal of the world"
-    yield "models.goals.discount", 1 - 2 * backup / far, "goals half as far ahead, on average"
-    if not found.is_reversible:
-        past = 0.2 if found.is_one_way else 0.0
-        yield "models.goals.future_share", 0.55 - past, "directed: a little less, to make place for"
-        yield "models.goals.current_share", 0.1, "goals that are reached, where a directed distance learns 0"
-        yield "models.goals.past_share", past, "goals that were just passed, which are far where one-way"
-    yield "models.calibration.local_window", far / 4, "far / 4, in steps"
-    yield "models.calibration.arrival_radius", 5 * found.step, f"5 steps of {found.step:.3g}"
 
 
 def _density_settings(found: Statistics) -> Iterator[tuple[str, Value, str]]:
-    why = f"the larger of 0.75 steps and 1.5 × the {found.spacing:.2g} to the next recording"
+    why = f"the larger of 0.75 steps and 1.5 × the {found.gap:.2g} to the next recording"
     if found.bandwidth < found.blur:
-        why = f"as recordings lie side by side: they spread {found.lane[0]:.2g}"
+        why = f"recordings of one way lie within {found.space.width:.2g} of each other"
     yield "models.density.bandwidth", found.bandwidth, why
-    yield "models.density.cell", found.cell, f"bandwidth / {found.bandwidth / found.cell:.0f}"
-    if found.is_one_way:
-        yield (
-            "models.density.lane_share",
-            found.lane_share,
-            "a lane ends where a tenth of its density is left",
-        )
-    yield "models.density.hazard_radius", 2.5 * found.step, "2.5 steps"
 
 
 def _tracker_settings(found: Statistics) -> Iterator[tuple[str, Value, str]]:
     if not found.episodes.has_actions:
         return
-    yield "models.tracker.observation_dim", found.episodes.observations.shape[2], "numbers per observation"
-    yield "models.tracker.action_dim", found.episodes.actions.shape[2], "numbers per action"
-    yield "models.tracker.nearest", found.stride, "one frame ahead"
-    yield "models.tracker.farthest", 6 * found.stride, "6 frames ahead"
     yield "models.tracker.radius", 2.5 * found.step, "2.5 steps"
     yield "models.tracker.largest_subgoal", 20 * found.step, "20 steps"
 
@@ -115,10 +120,8 @@ def _continuity(found: Statistics) -> tuple[float, str]:
 def _search_settings(found: Statistics) -> Iterator[tuple[str, Value, str]]:
     step, room, span = found.step, found.room, found.span
     push = 1.35 * found.reach
-    yield "sampler.guidance.reliable", found.far, "far, in steps"
     why = f"0.17 × the {found.reach:.3g} that a segment covers"
     yield "sampler.guidance.rdf_radius", 0.17 * found.reach, why
-    yield "sampler.guidance.softness", 0.5 * step, "half a step"
     tolerance = max(0.45 * room, 0.75 * step)
     yield "planner.anchor_tolerance", tolerance, "the larger of 0.45 × the room and 0.75 steps"
     if not found.is_reversible:
@@ -135,7 +138,6 @@ def _search_settings(found: Statistics) -> Iterator[tuple[str, Value, str]]:
     yield "planner.search.uncertainty_weight", 10.0 if found.has_luck else 0.1, _luck_reason(found)
     yield "planner.search.junction.scales", (push, 0.0), "1.35 × what a segment covers, and unguided"
     yield "planner.search.junction.progress", EXEC_SCALE * 0.1 * span, "a tenth of a segment"
-    yield "planner.search.junction.overlap", EXEC_SCALE * 0.1 * span, "a tenth of a segment"
     yield "planner.search.junction.continuity", *_continuity(found)
     yield "planner.search.junction.cluster_cut", 0.15 * span, "0.15 segments, in steps"
     yield "planner.search.junction.slip", 0.045 * room, "0.045 × the room"
@@ -177,10 +179,9 @@ def _luck_reason(found: Statistics) -> str:
 
 
 def _direction_reason(found: Statistics) -> str:
-    one_way, judged = found.one_way
-    if judged < LEAST_JUDGED:
-        return f"only {100 * judged:.0f} % of the places were passed often enough to tell: to be safe"
-    return f"{100 * one_way:.0f} % of the places are passed in one direction only"
+    if found.is_one_way:
+        return "places that several recordings pass mostly show one direction"
+    return "places that several recordings pass mostly show both directions"
 
 
 def _tidy(name: str, value: Value) -> Value:

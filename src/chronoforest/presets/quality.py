@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
 from itertools import permutations
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -17,11 +18,12 @@ from chronoforest.files import reading, write_text
 from chronoforest.models.store import Stored, load_models
 from chronoforest.planning.planner import Planner
 from chronoforest.planning.preparation import Prepared
+from chronoforest.planning.variants import VERIFIED
 from chronoforest.presets.named import Preset
-from chronoforest.presets.roadmaps import keep_roadmap
+from chronoforest.presets.roadmaps import kept_roadmap
 from chronoforest.roadmap.verify import Checker, cut
-from chronoforest.roadmap.ways import Joined, join
-from chronoforest.types import FloatArray
+from chronoforest.roadmap.ways import Joined, Ways
+from chronoforest.types import FloatArray, Pair
 
 FILE = "quality.json"
 FORMAT = "chronoforest-quality/1"
@@ -31,9 +33,6 @@ NUM_PLACES = 40
 
 NUM_PIECES = 48
 """Pieces of held-out recordings that the denoiser is asked about."""
-
-NUM_SAMPLES = 12
-"""Segments that it is asked for each."""
 
 LEAST_CONFIRMED = 0.5
 """Of held-out ways: a denoiser that confirms fewer is not asked about proposed ways, since its verdicts would
@@ -45,6 +44,7 @@ where recordings went, so hardly one in fifty is none; one that refutes more tha
 driven is more often wrong than right, and ways round what it refutes are longer for nothing."""
 
 Grade = Literal["good", "fair", "poor"]
+Subject = Literal["routes", "distances", "verification"]
 
 
 class WeakModels(UserWarning):
@@ -53,9 +53,10 @@ class WeakModels(UserWarning):
 
 @dataclass(frozen=True)
 class Measure:
-    """meaning: the figure in words; good, fair: the bounds of these grades, a rising scale where good is the
-    larger; advice: what to do where it is not good."""
+    """about: what of a plan it tells; meaning: the figure in words; good, fair: the bounds of these grades, a
+    rising scale where good is the larger; advice: what to do where it is not good."""
 
+    about: Subject
     meaning: str
     good: float
     fair: float
@@ -74,14 +75,16 @@ MORE = "record more where recordings are few (`chronoforest data inspect` shows 
 LONGER = "train the denoiser longer (more --steps, no --quick)"
 
 MEASURES: dict[str, Measure] = {
-    "unseen_places": Measure("of held-out places nothing else was recorded near", 0.01, 0.05, MORE),
+    "unseen_places": Measure("routes", "of held-out places nothing else was recorded near", 0.01, 0.05, MORE),
     "joined_places": Measure(
+        "routes",
         "of the ways between held-out places were driven all along",
         0.95,
         0.7,
         "record ways between parts that nobody drove from one to the other",
     ),
     "distance_order": Measure(
+        "distances",
         "rank correlation of the distance with held-out step counts",
         0.95,
         0.85,
@@ -89,21 +92,29 @@ MEASURES: dict[str, Measure] = {
         is_share=False,
     ),
     "learned_by_heart": Measure(
-        "times the training loss is the denoiser's held-out loss", 1.5, 3.0, MORE, is_share=False
+        "verification",
+        "times the training loss is the denoiser's held-out loss",
+        1.5,
+        3.0,
+        MORE,
+        is_share=False,
     ),
     "unsupported_frames": Measure(
+        "verification",
         "of generated frames lie where nothing was recorded",
         0.02,
         0.08,
         LONGER,
     ),
     "torn_segments": Measure(
+        "verification",
         "of generated segments jump where recordings do not",
         0.1,
         0.3,
         LONGER,
     ),
     "confirmed_ways": Measure(
+        "verification",
         "of held-out ways are confirmed by the denoiser",
         0.95,
         0.8,
@@ -123,6 +134,11 @@ class Mark:
     advice: str
 
     @property
+    def about(self) -> Subject:
+        """What of a plan it is about."""
+        return MEASURES[self.name].about
+
+    @property
     def figure(self) -> str:
         """The figure in words."""
         measure = MEASURES[self.name]
@@ -140,11 +156,10 @@ def mark(name: str, value: float) -> Mark:
 
 
 def assess(preset: Preset, folder: Path, held_out: FloatArray, distance: str = "distance") -> list[Mark]:
-    """Marks of the models in a folder, written beside them as their roadmap is; held_out: [E, T, 2]
-    recordings they never saw."""
+    """Marks of the models in a folder, written beside them; held_out: [E, T, 2] recordings they never saw."""
     models = load_models(folder, preset.name, preset.sampler, tracker=None, distance=distance)
-    prepared = Planner(models, preset.planner, preset.name).prepared("verified")
-    keep_roadmap(folder, models, preset.planner, prepared.roadmap)
+    roadmap = kept_roadmap(folder, preset.name)
+    prepared = Planner(models, preset.planner, preset.name, roadmap=roadmap).prepared("verified")
     values = {
         **card_figures(folder, distance),
         "joined_places": joined_share(_held_out_places(prepared, held_out)),
@@ -157,19 +172,17 @@ def assess(preset: Preset, folder: Path, held_out: FloatArray, distance: str = "
 
 
 def card_figures(folder: Path, distance: str = "distance") -> dict[str, float]:
-    """What training itself has measured, from the cards; those of earlier versions tell less."""
+    """What training itself has measured, from the cards."""
     files = {"density": "density", "distance": distance, "denoiser": "denoiser"}
     cards = {kind: Stored.read(folder, kind, file).card["figures"] for kind, file in files.items()}
     denoiser = cards["denoiser"]
-    found = {
+    return {
         "unseen_places": cards["density"]["held_out_unsupported_share"],
         "distance_order": cards["distance"]["held_out_rank_correlation"],
         "unsupported_frames": _worse(denoiser, "unsupported_share"),
+        "learned_by_heart": denoiser["held_out_loss"] / max(denoiser["training_loss"], 1e-9),
+        "torn_segments": _worse(denoiser, "jump_share") - denoiser["recorded_jump_share"],
     }
-    if "training_loss" in denoiser:
-        found["learned_by_heart"] = denoiser["held_out_loss"] / max(denoiser["training_loss"], 1e-9)
-        found["torn_segments"] = _worse(denoiser, "jump_share") - denoiser["recorded_jump_share"]
-    return found
 
 
 def _worse(figures: Mapping[str, float], name: str) -> float:
@@ -178,11 +191,12 @@ def _worse(figures: Mapping[str, float], name: str) -> float:
 
 
 def joined_share(joined: Joined) -> float:
-    """Share of the ordered pairs of anchors that hops join which somebody drove, all along."""
-    ways, count = joined.ways(), joined.num_anchors
-    found = [ways.way(source, target) for source, target in permutations(range(count), 2)]
-    driven = [way is not None and bool(joined.hops.is_driven[way.hops].all()) for way in found]
-    return float(np.mean(driven)) if driven else 0.0
+    """Share of the ordered pairs of anchors that ways join, by recorded hops if there are any."""
+    ways, pairs = Ways.of(joined), permutations(range(joined.num_anchors), 2)
+    found = [ways.way(Pair(*pair)) for pair in pairs]
+    from_models = not joined.roadmap.has_recorded_hops
+    are_joined = [way is not None and (way.is_recorded or from_models) for way in found]
+    return float(np.mean(are_joined)) if are_joined else 0.0
 
 
 def _held_out_places(prepared: Prepared, recordings: FloatArray) -> Joined:
@@ -190,15 +204,17 @@ def _held_out_places(prepared: Prepared, recordings: FloatArray) -> Joined:
     places = recordings.reshape(-1, recordings.shape[-1])
     places = places[prepared.models.density.margin(places) > 0]
     some = np.random.default_rng(0).permutation(len(places))[:NUM_PLACES]
-    return join(prepared.roadmap, places[some], prepared.ground)
+    return Joined.of(prepared.roadmap, places[some])
 
 
 def confirmed_share(checker: Checker, recordings: FloatArray) -> float:
-    """Share of the first pieces of recordings [E, T, d] that the denoiser realises."""
+    """Share of the first pieces of recordings [E, T, d] that the denoiser realises in as many tries as a plan
+    makes."""
     rng = np.random.default_rng(0)
     some = recordings[rng.permutation(len(recordings))[:NUM_PIECES]]
     pieces = [cut(path, checker.piece_length)[0] for path in some]
-    return float(np.mean([verdict.is_verified for verdict in checker(pieces, NUM_SAMPLES, rng)]))
+    found = checker.settled(pieces, VERIFIED.piece_samples, rng)
+    return float(np.mean([piece.segment is not None for piece in found]))
 
 
 def read_marks(folder: Path) -> list[Mark]:
@@ -228,14 +244,24 @@ def _confirms(folder: Path, least: float) -> bool:
     return all(value >= least for value in confirmed)
 
 
+def verdicts(marks: Sequence[Mark]) -> list[Mark]:
+    """The worst mark about each subject that any is about."""
+    worst: dict[Subject, Mark] = {}
+    for one in sorted(marks, key=lambda one: get_args(Grade).index(one.grade), reverse=True):
+        worst.setdefault(one.about, one)
+    return [worst[about] for about in get_args(Subject) if about in worst]
+
+
 def warn_of_weak(folder: Path) -> None:
-    """Tell whoever loads models that training had found them poor, and what to do about it."""
-    poor = [one for one in read_marks(folder) if one.grade == "poor"]
+    """Warn, once, of what training had found poor, say what depends on it and what to do about it."""
+    poor = [one for one in verdicts(read_marks(folder)) if one.grade == "poor"]
+    words = [f"{one.about} may be poor: {one.figure}; {one.advice}" for one in poor]
+    if not can_verify(folder):
+        words.append("the denoiser is not asked and no way is verified, which changes no route")
     if poor:
-        found = "; ".join(one.figure for one in poor)
-        if not can_verify(folder):
-            found += ", so it is not asked and ways stay proposed"
-        advice = "; ".join(dict.fromkeys(one.advice for one in poor))
-        warnings.warn(
-            f"the models in {folder} are weak: {found}. What to do: {advice}", WeakModels, stacklevel=3
-        )
+        _warn(f"{folder}: {'. '.join(words)}")
+
+
+@cache
+def _warn(text: str) -> None:
+    warnings.warn(text, WeakModels, stacklevel=4)

@@ -9,19 +9,18 @@ from pathlib import Path
 
 import torch
 
-from chronoforest.models.cards import write_card
+from chronoforest.models.distil import fit_student_model
 from chronoforest.models.fit import FITS
-from chronoforest.models.fit_student import fit_student_model
 from chronoforest.models.params import ModelParams
-from chronoforest.models.readiness import refuse_untrainable
-from chronoforest.models.runs import Figures, Recordings, TrainingRun
-from chronoforest.models.store import KINDS, STUDENT, Stored, distance_file, model_path
-from chronoforest.models.train import Progress, pick_device
-from chronoforest.models.watch import early_end
-from chronoforest.names import RUNS
+from chronoforest.models.runs import Figures, Recordings, TrainingRun, refuse_untrainable
+from chronoforest.models.store import KINDS, STUDENT, Stored, distance_file, model_path, write_card
+from chronoforest.models.train import Progress, early_end, pick_device
 from chronoforest.presets.named import Preset, get_preset
 from chronoforest.presets.options import TrainOptions
 from chronoforest.presets.quality import assess
+from chronoforest.presets.roadmaps import keep_roadmap
+from chronoforest.roadmap.roadmap import build_roadmap
+from chronoforest.roadmap.states import tracks_of
 
 
 @dataclass(frozen=True)
@@ -62,7 +61,7 @@ def train_preset(
         refuse_untrainable(recordings, params, kinds)
     for kind in kinds:
         run = TrainingRun(
-            options.out or RUNS / preset.name,
+            options.out or preset.runs,
             preset.name,
             device,
             options.resume,
@@ -77,11 +76,23 @@ def train_preset(
             figures = fit_student_model(params, run)
         else:
             figures = FITS[kind](recordings, params, run)
+            if kind == "density" and preset.file is not None:
+                _keep_roadmap(preset, recordings, run.folder)
         write_card(run.folder)
         watch = Stored.read(run.folder, kind, run.file(kind)).card.get("watch", {})
         yield TrainedModel(kind, model_path(run.folder, run.file(kind)), figures, early_end(watch))
     if recordings is not None:
         _assess_whole(options, preset, recordings)
+
+
+def _keep_roadmap(preset: Preset, recordings: Recordings, folder: Path) -> None:
+    """Make the roadmap of a world of one's own: where plans lead without any network."""
+    parts = (recordings.train, recordings.held_out) if recordings.is_divided else (recordings.train,)
+    tracks = [track for part in parts for track in tracks_of(part)]
+    step = recordings.train.frame.step_seconds or 1.0
+    tracks = [replace(track, time=track.time / step) for track in tracks]
+    roadmap = build_roadmap(tracks, both_ways=not preset.world.is_one_way)
+    keep_roadmap(folder, roadmap, preset.name, recordings.train.fingerprint)
 
 
 def _model_params(options: TrainOptions, preset: Preset) -> ModelParams:
@@ -105,7 +116,7 @@ def _is_left_out(kind: str, recordings: Recordings | None, options: TrainOptions
 
 def _assess_whole(options: TrainOptions, preset: Preset, recordings: Recordings) -> None:
     """Grade the models of a folder once all are there that a plan needs."""
-    folder, distance = options.out or RUNS / preset.name, distance_file(options.distance)
+    folder, distance = options.out or preset.runs, distance_file(options.distance)
     if all(model_path(folder, name).is_file() for name in ("density", distance, "denoiser")):
         assess(preset, folder, recordings.held_out.xy.astype(float), distance)
 

@@ -1,4 +1,8 @@
-"""One picture per ant at every moment: rendered by MuJoCo where that works, drawn where it does not."""
+"""Close-ups of ants, rendered off-screen by MuJoCo in a process of its own, because OpenGL can end a process.
+
+The process reads a pickled `CloseupRequest` from standard input and writes the raw pictures to standard
+output, step by step and agent by agent.
+"""
 
 from __future__ import annotations
 
@@ -7,143 +11,54 @@ import pickle
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass
 from threading import Timer
+from types import TracebackType
+from typing import Any
 
 import numpy as np
+from scipy.ndimage import gaussian_filter1d
 
-from chronoforest.envs.bodies import AntKinematics, Limbs
+from chronoforest.envs.tasks import make_env
 from chronoforest.errors import WorkerDied
-from chronoforest.report import drawing
-from chronoforest.report.maps import Picture, draw_map, paint_limbs, paint_trail
-from chronoforest.report.rendering import CloseupRequest
+from chronoforest.execution.rollout import Rollout
+from chronoforest.planning.result import PlanResult
+from chronoforest.report.drawing import agent_colour
+from chronoforest.report.maps import Picture, rgb
 from chronoforest.types import FloatArray
 
-RENDERER = [sys.executable, "-m", "chronoforest.report.rendering"]
+RENDERER = [sys.executable, "-m", "chronoforest.report.closeups"]
 
-VIEW = 6.0
-"""Units across a drawn close-up."""
+LONGEST = 150.0
+"""Seconds of rendering after which it counts as broken."""
 
-THIN = 0.05
-"""Radius of the line behind an ant in a drawn close-up, in world units."""
+ELEVATION, DISTANCE = -44.0, 5.6
+"""The camera's angle in degrees and its distance from the ant in units."""
 
-FIRST_PICTURE, ALL_PICTURES = 30.0, 120.0
-"""Seconds that rendering may take before it counts as broken and the rest is drawn."""
+TURNING, FOLLOWING = 10.0, 2.0
+"""How smoothly, in pictures, the camera turns with an ant and keeps up with it."""
 
+LEAP = 6.0
+"""An ant that is this many units away in the next picture went through a portal."""
 
-class RenderProcess:
-    """Pictures from a process that renders them with one of MuJoCo's OpenGL libraries."""
-
-    def __init__(self, request: CloseupRequest, library: str) -> None:
-        self._shape = (*request.shape, 3)
-        self._num_shown = request.num_shown
-        self._errors = tempfile.TemporaryFile()  # noqa: SIM115  closed with the process
-        environment = {**os.environ, **({"MUJOCO_GL": library} if library else {})}
-        with tempfile.TemporaryFile() as job:  # a pipe would wait for a process that does not read
-            pickle.dump(request, job)
-            job.seek(0)
-            self._process = subprocess.Popen(
-                RENDERER, stdin=job, stdout=subprocess.PIPE, stderr=self._errors, env=environment
-            )
-        assert self._process.stdout is not None
-        self._pictures = self._process.stdout
-        self._watchdog = self._watch(FIRST_PICTURE)
-        try:
-            self._first: list[Picture] | None = self._read()
-        except WorkerDied:
-            self.close()
-            raise
-        self._watchdog.cancel()
-        self._watchdog = self._watch(ALL_PICTURES)
-
-    def next_pictures(self) -> list[Picture]:
-        """The shown ants at the next step."""
-        taken, self._first = self._first or self._read(), None
-        return taken
-
-    def close(self) -> None:
-        """End the process."""
-        self._watchdog.cancel()
-        self._process.kill()
-        self._process.wait()
-        self._pictures.close()
-        self._errors.close()
-
-    def _watch(self, seconds: float) -> Timer:
-        """End the process when it takes longer than that, which makes every read from it return."""
-        watchdog = Timer(seconds, self._process.kill)
-        watchdog.daemon = True
-        watchdog.start()
-        return watchdog
-
-    def _read(self) -> list[Picture]:
-        """The pictures of one step."""
-        num_bytes = int(np.prod(self._shape))
-        taken = [self._pictures.read(num_bytes) for _ in range(self._num_shown)]
-        if len(taken[-1]) < num_bytes:
-            raise WorkerDied(self._reason())
-        return [np.frombuffer(picture, np.uint8).reshape(self._shape) for picture in taken]
-
-    def _reason(self) -> str:
-        """The last line the process complained in, or how it ended."""
-        status = self._process.wait()
-        self._errors.seek(0)
-        lines = self._errors.read().decode(errors="replace").split("\n")
-        complaints = [line.strip() for line in lines if line.strip()]
-        return complaints[-1] if complaints else f"ended with status {status}"
+FLOOR, WALL, WAYPOINT = np.array([[0.77, 0.75, 0.70], [0.17, 0.25, 0.33], [1.0, 0.72, 0.15]])
 
 
-class DrawnAnts:
-    """The map enlarged around every ant, with the ant drawn from its kinematics."""
+@dataclass(frozen=True, eq=False)
+class CloseupRequest:
+    """The first `num_shown` agents at the given steps, in pictures of `shape`: height, width."""
 
-    def __init__(self, request: CloseupRequest) -> None:
-        left, right, *_ = request.result.support.extent
-        enlarged = round(request.shape[1] * (right - left) / VIEW)
-        self._map = draw_map(request.result, request.rollouts, "", enlarged, ground=drawing.GROUND)
-        self._request = request
-        self._limbs = AntKinematics()
-        self._painted = 0
+    result: PlanResult
+    rollouts: Sequence[Rollout]
+    steps: Sequence[int]
+    num_shown: int
+    shape: tuple[int, int]
 
-    def pictures(self, step: int) -> list[Picture]:
-        """The ants at a step; steps must not go back."""
-        for agent, rollout in enumerate(self._request.rollouts):
-            paint_trail(self._map, rollout, agent, self._painted, step, THIN)
-        self._painted = step
-        poses = [self._request.pose(agent, step) for agent in range(len(self._request.rollouts))]
-        limbs = [self._limbs(pose) for pose in poses]
-        return [self._picture(pose[:2], limbs) for pose in poses[: self._request.num_shown]]
-
-    def _picture(self, centre: FloatArray, limbs: Sequence[Limbs]) -> Picture:
-        window = self._map.window(centre, *self._request.shape).copy()
-        for agent, each in enumerate(limbs):
-            paint_limbs(window, each, agent)
-        return window.canvas
-
-
-class Closeups:
-    """Pictures of the first ants at the steps of a video; `note` says how they are made, and why."""
-
-    def __init__(self, request: CloseupRequest) -> None:
-        self._request = request
-        self._drawn: DrawnAnts | None = None
-        self._process, self.note = _try_libraries(request)
-
-    def close(self) -> None:
-        """End the process that renders, if there is one."""
-        if self._process is not None:
-            self._process.close()
-            self._process = None
-
-    def pictures(self, step: int) -> list[Picture]:
-        """[height, width, 3] for each shown ant at a step; call it once for every step, in order."""
-        if self._process is not None:
-            try:
-                return self._process.next_pictures()
-            except WorkerDied as error:
-                self.close()
-                self.note += f" until step {step}, drawn from there: {error}"
-        self._drawn = self._drawn or DrawnAnts(self._request)
-        return self._drawn.pictures(step)
+    def pose(self, agent: int, step: int) -> FloatArray:
+        """[15] of an agent; one that has finished stays as it was."""
+        rollout = self.rollouts[agent]
+        return rollout.pose(min(step, rollout.steps))
 
 
 def gl_libraries() -> tuple[str, ...]:
@@ -154,13 +69,131 @@ def gl_libraries() -> tuple[str, ...]:
     return ("egl", "osmesa") if sys.platform == "linux" else ("",)
 
 
-def _try_libraries(request: CloseupRequest) -> tuple[RenderProcess | None, str]:
-    """The first library that renders a picture, and a line for the user."""
-    failures = []
-    for library in gl_libraries():
-        name = library or "its default OpenGL"
+def closeups(request: CloseupRequest, library: str) -> Generator[list[Picture], None, None]:
+    """[height, width, 3] for each shown ant at each step, rendered with one of MuJoCo's OpenGL libraries;
+    WorkerDied where that ends early."""
+    size = 3 * int(np.prod(request.shape))
+    environment = {**os.environ, **({"MUJOCO_GL": library} if library else {})}
+    with tempfile.TemporaryFile() as job, tempfile.TemporaryFile() as errors:
+        pickle.dump(request, job)  # a pipe would wait for a process that does not read
+        job.seek(0)
+        process = subprocess.Popen(
+            RENDERER, stdin=job, stdout=subprocess.PIPE, stderr=errors, env=environment
+        )
+        assert process.stdout is not None
+        watchdog = Timer(LONGEST, process.kill)
+        watchdog.start()
         try:
-            return RenderProcess(request, library), f"ants rendered by MuJoCo with {name}"
-        except WorkerDied as error:
-            failures.append(f"{name}: {error}")
-    return None, f"ants drawn, because MuJoCo cannot render here ({'; '.join(failures)})"
+            for _ in request.steps:
+                taken = [process.stdout.read(size) for _ in range(request.num_shown)]
+                if len(taken[-1]) < size:
+                    errors.seek(0)
+                    complaint = errors.read().decode(errors="replace").strip().split("\n")[-1]
+                    raise WorkerDied(complaint or f"ended with status {process.wait()}")
+                yield [np.frombuffer(picture, np.uint8).reshape(*request.shape, 3) for picture in taken]
+        finally:
+            watchdog.cancel()
+            process.kill()
+            process.wait()
+            process.stdout.close()
+
+
+def render(request: CloseupRequest) -> Iterator[Picture]:
+    """Pictures [height, width, 3]: at every step one of each shown agent, from behind and above."""
+    import mujoco
+
+    model = make_env(request.result.preset).unwrapped.model
+    _paint_maze(model, request.shape)
+    data, camera = mujoco.MjData(model), mujoco.MjvCamera()
+    renderer = mujoco.Renderer(model, *request.shape)
+    height, width = request.shape
+    # A tall picture shows little to the sides.
+    camera.elevation, camera.distance = ELEVATION, DISTANCE * max(1.0, height / width)
+    paths = [
+        camera_path(np.array([request.pose(agent, step)[:2] for step in request.steps]))
+        for agent in range(request.num_shown)
+    ]
+    for k, step in enumerate(request.steps):
+        for agent, (centres, headings) in enumerate(paths):
+            data.qpos[:] = request.pose(agent, step)
+            mujoco.mj_kinematics(model, data)
+            mujoco.mj_camlight(model, data)
+            camera.lookat[:], camera.azimuth = [*centres[k], 0.5], headings[k]
+            model.geom_rgba[model.geom_bodyid > 0, :3] = rgb(agent_colour(agent)) / 255
+            renderer.update_scene(data, camera=camera)
+            _add_waypoints(renderer.scene, request, step)
+            yield renderer.render()
+
+
+def camera_path(track: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Centres [T, 2] and headings [T] in degrees of a camera that follows a track [T, 2] without haste.
+
+    It goes through portals with the ant instead of flying across the maze.
+    """
+    leaps = 1 + np.flatnonzero(np.linalg.norm(np.diff(track, axis=0), axis=1) > LEAP)
+    pieces = [_follow(piece) for piece in np.split(track, leaps)]
+    return np.concatenate([centres for centres, _ in pieces]), np.concatenate([turn for _, turn in pieces])
+
+
+def _follow(track: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """`camera_path` of a track without leaps."""
+    centres = gaussian_filter1d(track, FOLLOWING, axis=0, mode="nearest")
+    moves = np.diff(track, axis=0, prepend=track[:1])
+    moves = gaussian_filter1d(moves, TURNING, axis=0, mode="nearest")
+    is_moving = np.linalg.norm(moves, axis=1) > 1e-3
+    latest = np.maximum.accumulate(np.where(is_moving, np.arange(len(track)), 0))
+    return centres, np.degrees(np.arctan2(moves[latest, 1], moves[latest, 0]))
+
+
+def _add_waypoints(scene: Any, request: CloseupRequest, step: int) -> None:
+    """A cube over every waypoint still to visit."""
+    import mujoco
+
+    waypoints = request.result.problem.waypoints
+    visits = [
+        place
+        for rollout in request.rollouts
+        for when, place in zip(rollout.visit_steps, rollout.visited, strict=True)
+        if when <= step
+    ]
+    for place in waypoints:
+        if not any(np.allclose(place, visited) for visited in visits):
+            geom, box = scene.geoms[scene.ngeom], mujoco.mjtGeom.mjGEOM_BOX
+            rgba = np.array([*WAYPOINT, 1.0], dtype=np.float32)
+            mujoco.mjv_initGeom(geom, box, np.full(3, 0.3), np.array([*place, 1.4]), np.eye(3).ravel(), rgba)
+            scene.ngeom += 1
+
+
+def _paint_maze(model: Any, shape: tuple[int, int]) -> None:
+    """The colours of the map; no shadows (most of the time) nor smooth edges (half of the rest)."""
+    model.vis.quality.shadowsize, model.vis.quality.offsamples = 0, 0
+    model.vis.global_.offheight, model.vis.global_.offwidth = shape
+    model.vis.headlight.ambient[:], model.vis.headlight.diffuse[:] = 0.3, 0.25
+    grid = model.tex("grid")
+    texels = model.tex_data[grid.adr[0] :][: grid.height[0] * grid.width[0] * 3].reshape(-1, 3)
+    is_dark = texels[:, :1] < texels[:, :1].mean()
+    texels[:] = 255 * np.where(is_dark, 0.9 * FLOOR, FLOOR)
+    model.mat_rgba[model.material("wall").id, :3] = WALL
+    model.geom_rgba[model.geom("target").id, 3] = 0.0
+    model.geom_matid[model.geom_bodyid > 0] = -1  # an ant's colour is its geoms', not its material's
+
+
+def main() -> None:
+    """Render the job on standard input to standard output; what libraries print goes to standard error."""
+    sys.excepthook = _complain
+    request: CloseupRequest = pickle.load(sys.stdin.buffer)
+    with os.fdopen(os.dup(1), "wb") as out:
+        os.dup2(2, 1)
+        for picture in render(request):
+            out.write(picture.tobytes())
+            out.flush()
+
+
+def _complain(kind: type[BaseException], error: BaseException, _: TracebackType | None) -> None:
+    """The reader quotes the last line, so nothing may be printed after it, not even on the way out."""
+    print(f"{kind.__name__}: {error}", file=sys.stderr, flush=True)
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    main()

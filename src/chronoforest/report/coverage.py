@@ -11,7 +11,7 @@ import numpy as np
 from chronoforest.data.episodes import Episodes, Float32Array
 from chronoforest.data.frames import Frame
 from chronoforest.data.reach import Reach
-from chronoforest.report.plots import save_figure
+from chronoforest.report.drawing import save
 from chronoforest.types import FloatArray
 
 Extent = tuple[float, float, float, float]
@@ -46,7 +46,7 @@ def draw_coverage(episodes: Episodes, path: Path, title: str = "", reach: Reach 
     figure.colorbar(image, ax=axes, label=f"visits per {pixel:.2g} × {pixel:.2g} {unit}", shrink=0.8)
     if reach is not None:
         _draw_reach(others[0], reach, extent, episodes.frame)
-    save_figure(figure, path)
+    save(figure, path)
 
 
 def _draw_reach(axes: Any, reach: Reach, extent: Extent, frame: Frame) -> None:

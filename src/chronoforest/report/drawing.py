@@ -1,21 +1,34 @@
-"""How a plan looks: the data's support, the trees, where they met, the routes and the anchors."""
+"""How plans and walks look: the data's support, routes with arrows and numbered stops, trees, tracks."""
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.ndimage import gaussian_filter1d
+from scipy.spatial import cKDTree
 
 from chronoforest.data.frames import Frame
 from chronoforest.errors import InvalidParameter
 from chronoforest.files import drafted
-from chronoforest.types import FloatArray, Problem, Support, TreePicture
+from chronoforest.roadmap.straight import resample
+from chronoforest.types import FloatArray, Plan, Problem, Support, TreePicture, lengths_along
+
+if TYPE_CHECKING:
+    from chronoforest.planning.result import PlanResult
 
 AGENT_COLOURS = ("#d1495b", "#00798c", "#edae49", "#66418d", "#30638e", "#3f7d20", "#c06014", "#8a4f7d")
 GROUND, ROOM, INK = "#22303c", "#f4f1ea", "#22303c"
 WAYPOINT = "#ffd166"
+STATES = {"verified": "#3f7d20", "refuted": "#d1495b", "unknown": "#7c8a94"}
+"""Colours of the pieces of a path by what is known of them."""
+
+CHECKED = ("recorded", "verified", "generated", "standing")
+"""Evidence of legs that are drawn as whole lines; the others are dashed."""
 
 
 def agent_colour(agent: int) -> str:
@@ -49,6 +62,13 @@ def save(figure: Any, path: str | Path, num_colours: int = 0) -> None:
             figure.savefig(draft)
 
 
+def inline(axes: Any) -> str:
+    """The picture of some axes as HTML that needs no other file."""
+    text = io.StringIO()
+    axes.figure.savefig(text, format="svg", bbox_inches="tight")
+    return f'<div style="max-width:50em">{text.getvalue()[text.getvalue().index("<svg") :]}</div>'
+
+
 def _in_colours(figure: Any, count: int) -> Any:
     """The figure as a picture with a palette."""
     from PIL import Image
@@ -71,42 +91,122 @@ def draw_support(axes: Any, support: Support) -> None:
     from matplotlib.colors import ListedColormap
 
     left, right, bottom, top = support.extent
+    colours = ListedColormap([GROUND, ROOM])
     axes.imshow(
-        support.mask.T,
-        origin="lower",
-        extent=support.extent,
-        cmap=ListedColormap([GROUND, ROOM]),
-        interpolation="nearest",
-        zorder=0,
+        support.mask.T, cmap=colours, origin="lower", extent=support.extent, interpolation="nearest", zorder=0
     )
     axes.set(xlim=(left, right), ylim=(bottom, top), aspect="equal")
     axes.axis("off")
 
 
-def draw_frame(axes: Any, support: Support, frame: Frame) -> None:
-    """Where two corners lie in the user's coordinates, and a bar of a round length; nothing where the plane
-    is the user's own."""
-    if frame.kind == "plain" and not any(frame.origin):
-        return
-    left, right, bottom, top = support.extent
+def draw_result(axes: Any, result: PlanResult) -> None:
+    """A plan in the plane of its frame: trees, meetings, a line with arrows for each agent, beside each other
+    where ways are shared, and its stops in their order, with their names and when they are reached."""
+    routes = [result.frame.to_local(route.path) for route in result.routes]
+    draw_trees(axes, result.trees)
+    draw_meetings(axes, result.meetings)
+    for agent, (route, path, moved) in enumerate(
+        zip(result.routes, routes, _apart(axes, routes), strict=True)
+    ):
+        _draw_route(axes, route, path, moved, agent)
+    _draw_stops(axes, result)
+    draw_scale(axes, result.frame)
+
+
+def _apart(axes: Any, paths: Sequence[FloatArray]) -> list[FloatArray]:
+    """Paths [n, 2] as lines of small steps, moved to the right of travel where another one, or the same a
+    second time, runs along: each beside those before it in the same direction."""
+    spacing = 0.008 * float(np.ptp(axes.get_xlim()))
+    lines = [resample(path, spacing) for path in paths]
+    points = np.concatenate(lines)
+    agent = np.repeat(np.arange(len(lines)), [len(line) for line in lines])
+    along = np.concatenate([lengths_along(line) for line in lines])
+    ahead = np.concatenate([_directions(line) for line in lines])
+    one, other = cKDTree(points).query_pairs(spacing, output_type="ndarray").reshape(-1, 2).T
+    is_apart = (agent[one] != agent[other]) | (np.abs(along[one] - along[other]) > 4 * spacing)
+    one, other = one[is_apart], other[is_apart]
+    is_shared, num_before = np.zeros(len(points)), np.zeros(len(points))
+    is_shared[one] = is_shared[other] = 1.0
+    is_same = (ahead[one] * ahead[other]).sum(axis=1) > 0
+    before = np.unique(np.stack([other[is_same], agent[one[is_same]]], axis=1), axis=0)
+    np.add.at(num_before, before[:, 0], 1.0)
+    aside = np.stack([ahead[:, 1], -ahead[:, 0]], axis=1)
+    offset = spacing * (num_before + 0.5 * is_shared)
+    moved = []
+    for rows in np.split(np.arange(len(points)), np.cumsum([len(line) for line in lines])[:-1]):
+        smooth = gaussian_filter1d(offset[rows], 2.0, mode="nearest") if len(rows) else offset[rows]
+        moved.append(points[rows] + smooth[:, None] * aside[rows])
+    return moved
+
+
+def _directions(line: FloatArray) -> FloatArray:
+    """[n, 2] unit vectors along a line."""
+    if len(line) < 2:
+        return np.zeros_like(line)
+    ahead = np.gradient(line, axis=0)
+    return ahead / (np.linalg.norm(ahead, axis=1, keepdims=True) + 1e-9)
+
+
+def _draw_route(axes: Any, route: Plan, path: FloatArray, line: FloatArray, agent: int) -> None:
+    """A route along its line, leg by leg, dashed where recordings did not make all of it and no model could
+    generate it, with arrows."""
+    from matplotlib import patheffects
+
+    colour, halo = agent_colour(agent), patheffects.Stroke(linewidth=5.5, foreground="white", alpha=0.85)
+    share = lengths_along(path)[list(route.stops)] / max(lengths_along(path)[-1], 1e-9)
+    ends = np.rint(share * (len(line) - 1)).astype(int)
+    for leg, (first, last) in zip(route.legs, pairwise(ends), strict=False):
+        style = {} if leg.evidence in CHECKED else {"dashes": (2.2, 1.2)}
+        part = line[first : last + 1]
+        axes.plot(
+            *part.T, color=colour, linewidth=3, zorder=3, path_effects=[halo, patheffects.Normal()], **style
+        )
+    if len(ends) < len(route.order):
+        axes.plot(*line[ends[-1] :].T, color=colour, linewidth=3, zorder=3, alpha=0.5, linestyle=":")
+    every = max(len(line) // max(2, round(len(line) / 25)), 1)
+    for row in range(every // 2, len(line) - 1, every):
+        arrow = {"arrowstyle": "-|>,head_width=0.42,head_length=0.7", "color": colour, "lw": 0}
+        axes.annotate("", line[row + 1], line[row], arrowprops=arrow, zorder=4)
+
+
+def _draw_stops(axes: Any, result: PlanResult) -> None:
+    """Marks at the stops: waypoints with their place in the order of their agent, and one text for all stops
+    at a place, of what they are called and when they are reached."""
+    problem = result.problem.moved(result.frame.to_local)
+    draw_anchors(axes, problem, dict.fromkeys(problem.names, ""))
+    for agent, route in enumerate(result.routes):
+        for number, name in enumerate(route.order[1:-1], start=1):
+            style: dict[str, Any] = {"ha": "center", "va": "center_baseline", "fontsize": 8}
+            place = problem.anchors[problem.names.index(name)]
+            axes.scatter(*place, s=170, color=WAYPOINT, edgecolor=agent_colour(agent), linewidth=2, zorder=5)
+            axes.text(*place, str(number), color=INK, zorder=6, fontweight="bold", **style)
+    times: dict[tuple[float, float], dict[str, list[str]]] = {}
+    for stop in result.timetable:
+        place = problem.anchors[problem.names.index(stop.name)]
+        when = times.setdefault((float(place[0]), float(place[1])), {}).setdefault(stop.label, [])
+        if stop.arrival:
+            when.append(f"{stop.clock:%H:%M}" if stop.clock else result.timetable.time(stop))
+    for where, known in times.items():
+        _write(axes, where, "\n".join(" ".join([label, *when]) for label, when in known.items()), fontsize=9)
+
+
+def draw_scale(axes: Any, frame: Frame) -> None:
+    """A bar of a round length; where the plane is not the user's own, also where two corners lie."""
+    left, right = axes.get_xlim()
+    bottom, top = axes.get_ylim()
     margin = 0.012 * max(right - left, top - bottom)
-    style = {
-        "color": ROOM,
-        "fontsize": 8,
-        "zorder": 7,
-        "bbox": {"facecolor": GROUND, "linewidth": 0, "pad": 2},
-    }
-    places = (((left, bottom), 1, "left", "bottom"), ((right, top), -1, "right", "top"))
-    for corner, sign, across, up in places:
+    style = {"color": ROOM, "fontsize": 8, "zorder": 7}
+    style["bbox"] = {"facecolor": GROUND, "linewidth": 0, "pad": 2}
+    corners = (((left, bottom), 1, "left", "bottom"), ((right, top), -1, "right", "top"))
+    for corner, sign, across, up in corners if frame.is_degrees or any(frame.origin) else ():
         text = frame.show_local(np.array(corner))
         axes.text(corner[0] + sign * margin, corner[1] + sign * margin, text, ha=across, va=up, **style)
     length = round_length(0.25 * (right - left))
     end, height = right - margin, bottom + 2 * margin
     for colour, width in ((GROUND, 7), (ROOM, 3)):
         axes.plot([end - length, end], [height, height], color=colour, linewidth=width, zorder=7)
-    axes.text(
-        end - length / 2, height + margin, f"{length:g} {frame.unit}", ha="center", va="bottom", **style
-    )
+    text = f"{length:g} {frame.unit}"
+    axes.text(end - length / 2, height + margin, text, ha="center", va="bottom", **style)
 
 
 def round_length(longest: float) -> float:
@@ -139,26 +239,39 @@ def draw_paths(axes: Any, paths: Sequence[FloatArray]) -> None:
         axes.plot(*path.T, color=agent_colour(agent), linewidth=3, zorder=3, path_effects=halo)
 
 
+def draw_states(axes: Any, pieces: Sequence[tuple[FloatArray, str]]) -> None:
+    """Pieces of a path, each in the colour of its state, which the legend names."""
+    known = {state: [path for path, own in pieces if own == state] for state in STATES}
+    for state, paths in known.items():
+        for row, path in enumerate(paths):
+            style = {"color": STATES[state], "linewidth": 3, "zorder": 3}
+            axes.plot(*path.T, label=None if row else state, **style)
+    axes.legend(loc="upper right")
+
+
 def draw_anchors(
     axes: Any, problem: Problem, labels: Mapping[str, str] | None = None, scale: float = 1.0
 ) -> None:
-    """Starts as circles, goals as stars, both in their agent's colour; waypoints as diamonds."""
-    from matplotlib import patheffects
-
-    halo = [patheffects.Stroke(linewidth=3 * scale, foreground="white"), patheffects.Normal()]
+    """Starts as squares, goals as stars, both in their agent's colour; waypoints as discs."""
     for name, point in zip(problem.names, problem.anchors, strict=True):
-        marker, size = {"S": ("o", 150), "G": ("*", 330), "W": ("D", 90)}[name[0]]
+        marker, size = {"S": ("s", 130), "G": ("*", 330), "W": ("o", 90)}[name[0]]
         colour = WAYPOINT if name[0] == "W" else agent_colour(int(name[1:]) - 1)
         style = {"color": colour, "edgecolor": INK, "linewidth": 1.3 * scale, "zorder": 5}
         axes.scatter(*point, marker=marker, s=size * scale**2, **style)
-        axes.annotate(
-            (labels or {}).get(name, name),
-            point,
-            xytext=(8 * scale, 8 * scale),
-            textcoords="offset points",
-            fontsize=11 * scale,
-            fontweight="bold",
-            color=INK,
-            zorder=6,
-            path_effects=halo,
-        )
+        _write(axes, point, (labels or {}).get(name, name), fontsize=11 * scale)
+
+
+def _write(axes: Any, place: Any, text: str, **style: Any) -> None:
+    """Words beside a place, toward the middle of the picture, legible on any ground."""
+    from matplotlib import patheffects
+
+    left, right = axes.get_xlim()
+    is_far = place[0] > left + 0.85 * (right - left)
+    where: dict[str, Any] = {
+        "xytext": (-9 if is_far else 9, 9),
+        "ha": "right" if is_far else "left",
+        "zorder": 6,
+    }
+    halo = [patheffects.Stroke(linewidth=3, foreground="white"), patheffects.Normal()]
+    style |= {"color": INK, "fontweight": "bold", "path_effects": halo}
+    axes.annotate(text, place, textcoords="offset points", **where, **style)

@@ -1,10 +1,12 @@
-"""The map behind the agents, and what is painted onto it while they walk."""
+"""Pictures of walks: all at once, and the map behind the agents with what is painted onto it meanwhile."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +15,13 @@ from chronoforest.envs.bodies import Limbs
 from chronoforest.execution.rollout import Rollout
 from chronoforest.planning.result import PlanResult
 from chronoforest.report import drawing
-from chronoforest.report.plots import JUMP, draw_planned
-from chronoforest.types import FloatArray
+from chronoforest.types import FloatArray, Problem, Support
 
 Picture = NDArray[np.uint8]
 """[height, width, 3] red, green and blue."""
+
+JUMP = 1.5
+"""Units; a longer step of a walk is a teleport, and lines are interrupted there."""
 
 WHITE = np.array([255.0, 255.0, 255.0])
 
@@ -51,14 +55,6 @@ class MapPicture:
         """The same place with a canvas of its own."""
         return replace(self, canvas=self.canvas.copy())
 
-    def window(self, centre: FloatArray, height: int, width: int) -> MapPicture:
-        """A view of the canvas around a world point [2], moved inward at the edges; it shares the pixels."""
-        size = np.array([width, height])
-        room = np.array([self.canvas.shape[1], self.canvas.shape[0]]) - size
-        left, top = np.clip(np.round(self.pixel(centre) - size / 2).astype(int), 0, np.maximum(room, 0))
-        corner = self.corner + np.array([left, -top]) / self.scale
-        return MapPicture(self.canvas[top : top + height, left : left + width], corner, self.scale)
-
     def paint_line(self, start: FloatArray, end: FloatArray, radius: float, colour: FloatArray) -> None:
         """A line with round ends and a smooth edge; start and end [2] and the radius in world units."""
         start, end, radius = self.pixel(start), self.pixel(end), radius * self.scale
@@ -79,13 +75,10 @@ class MapPicture:
         self.paint_line(centre, centre, radius, colour)
 
 
-def draw_map(
-    result: PlanResult, rollouts: Sequence[Rollout], title: str, width: int, ground: str = "white"
-) -> MapPicture:
+def draw_map(result: PlanResult, rollouts: Sequence[Rollout], title: str, width: int) -> MapPicture:
     """Everything that does not move: the support, the paths to follow and the anchors."""
     figure, axes = drawing.new_axes(result.support)
     figure.set_dpi(width / figure.get_figwidth())
-    figure.set_facecolor(ground)
     draw_planned(axes, rollouts)
     drawing.draw_anchors(axes, result.problem)
     axes.set_title(title, fontsize=12, color=drawing.INK)
@@ -96,19 +89,48 @@ def draw_map(
     return MapPicture(image[:height, :width].copy(), corner, 1.0 / float(unit[0] - corner[0]))
 
 
+def draw_rollouts(
+    path: str | Path, support: Support, problem: Problem, rollouts: Sequence[Rollout], title: str = ""
+) -> None:
+    """Write a PNG: plans as pale broad bands, tracks as lines, a cross where an agent planned anew."""
+    figure, axes = drawing.new_axes(support)
+    draw_planned(axes, rollouts)
+    drawing.draw_paths(axes, list(_without_jumps(rollouts)))
+    for rollout in rollouts:
+        places = rollout.xy[list(rollout.replan_steps)]
+        axes.scatter(*places.T, marker="x", s=70, color=drawing.INK, linewidth=2, zorder=4)
+    drawing.draw_anchors(axes, problem)
+    axes.set_title(title, fontsize=12, color=drawing.INK)
+    drawing.save(figure, path)
+
+
+def draw_planned(axes: Any, rollouts: Sequence[Rollout]) -> None:
+    """The paths every agent was to follow, the re-planned ones included."""
+    for agent, rollout in enumerate(rollouts):
+        for path in rollout.paths:
+            colour = drawing.agent_colour(agent)
+            axes.plot(*path.T, color=colour, linewidth=9, alpha=0.25, solid_capstyle="round", zorder=2)
+
+
+def _without_jumps(rollouts: Sequence[Rollout]) -> Iterator[FloatArray]:
+    """Each walk's places [T, 2] with a gap (NaN) at every step that is a teleport."""
+    for rollout in rollouts:
+        shown = rollout.xy.copy()
+        shown[1:][np.linalg.norm(np.diff(shown, axis=0), axis=1) > JUMP] = np.nan
+        yield shown
+
+
 def rgb(colour: str) -> FloatArray:
     """[3] in 0…255 from #rrggbb."""
     return np.array([int(colour[k : k + 2], 16) for k in (1, 3, 5)], dtype=np.float64)
 
 
-def paint_trail(
-    picture: MapPicture, rollout: Rollout, agent: int, before: int, now: int, radius: float = TRAIL
-) -> None:
+def paint_trail(picture: MapPicture, rollout: Rollout, agent: int, before: int, now: int) -> None:
     """The steps since the last picture as a line, and a ring on every waypoint visited in them."""
     colour = rgb(drawing.agent_colour(agent))
     for start, end in pairwise(rollout.xy[before : now + 1]):
         if np.linalg.norm(end - start) <= JUMP:
-            picture.paint_line(start, end, radius, colour)
+            picture.paint_line(start, end, TRAIL, colour)
     for step, place in zip(rollout.visit_steps, rollout.visited, strict=True):
         if before < step <= now:
             picture.paint_disc(place, BODY, WHITE)

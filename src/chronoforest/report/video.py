@@ -6,7 +6,7 @@ the new bits of the tracks and the agents. On the right, where the agents are an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 
 from chronoforest.envs.bodies import AntKinematics
-from chronoforest.errors import InvalidParameter, require_at_least
+from chronoforest.errors import InvalidParameter, WorkerDied, require_at_least
 from chronoforest.execution.rollout import Rollout
 from chronoforest.files import drafted
-from chronoforest.modules import optional
+from chronoforest.names import optional
 from chronoforest.planning.result import PlanResult
 from chronoforest.report import drawing
-from chronoforest.report.closeups import Closeups
+from chronoforest.report.closeups import CloseupRequest, closeups, gl_libraries
 from chronoforest.report.maps import (
     MapPicture,
     Picture,
@@ -33,7 +33,6 @@ from chronoforest.report.maps import (
     paint_trail,
     rgb,
 )
-from chronoforest.report.rendering import CloseupRequest
 from chronoforest.types import Problem
 
 FRAME = 3
@@ -83,24 +82,45 @@ def draw_video(
 ) -> str:
     """Write an H.264 MP4 of all agents walking at the same time; returns how they are shown.
 
-    on_frame: told the finished frames and their number.
+    on_frame: gets the number of finished frames and of all.
     """
     are_ants = all(rollout.has_poses for rollout in rollouts)
     params = params or (ANT_VIDEO if are_ants else VideoParams())
     steps = shown_steps(rollouts, params)
     ground = draw_map(result, rollouts, title, params.width)
-    maps = map_frames(ground, rollouts, steps)
-    if not are_ants:
-        _write_video(Path(path), maps, len(steps), params, on_frame)
-        return "agents drawn as points"
+    failures = []
+    for library in gl_libraries() if are_ants else ():
+        tiles = _closeups(result, rollouts, steps, ground, params, library)
+        shown = (
+            _beside(*parts) for parts in zip(map_frames(ground.copy(), rollouts, steps), tiles, strict=True)
+        )
+        try:
+            with closing(tiles):
+                _write_video(Path(path), shown, len(steps), params, on_frame)
+        except WorkerDied as error:
+            failures.append(f"{library or 'its default OpenGL'}: {error}")
+        else:
+            return f"ants rendered by MuJoCo with {library or 'its default OpenGL'}"
+    _write_video(Path(path), map_frames(ground, rollouts, steps), len(steps), params, on_frame)
+    reason = f", because MuJoCo cannot render here ({'; '.join(failures)})" if failures else ""
+    return f"agents drawn from above{reason}"
+
+
+def _closeups(
+    result: PlanResult,
+    rollouts: Sequence[Rollout],
+    steps: Sequence[int],
+    ground: MapPicture,
+    params: VideoParams,
+    library: str,
+) -> Generator[list[Picture], None, None]:
+    """At every step a close-up of each shown ant, as high as two of them beside the map, in its frame."""
     num_shown = min(len(rollouts), params.max_closeups)
     tile_height = ground.canvas.shape[0] // min(num_shown, 2)
     shape = (tile_height - CAPTION_HEIGHT - 2 * FRAME, params.closeup - 2 * FRAME)
-    with closing(Closeups(CloseupRequest(result, rollouts, steps, num_shown, shape))) as closeups:
-        framed = (_frame_all(closeups.pictures(step), rollouts, result.problem, step) for step in steps)
-        shown = (_beside(*parts) for parts in zip(maps, framed, strict=True))
-        _write_video(Path(path), shown, len(steps), params, on_frame)
-        return closeups.note
+    with closing(closeups(CloseupRequest(result, rollouts, steps, num_shown, shape), library)) as pictures:
+        for step, taken in zip(steps, pictures, strict=True):
+            yield _frame_all(taken, rollouts, result.problem, step)
 
 
 def shown_steps(rollouts: Sequence[Rollout], params: VideoParams) -> list[int]:
@@ -137,11 +157,11 @@ def caption(rollout: Rollout, agent: int, problem: Problem, step: int) -> str:
 
 
 def _frame_all(
-    closeups: Sequence[Picture], rollouts: Sequence[Rollout], problem: Problem, step: int
+    pictures: Sequence[Picture], rollouts: Sequence[Rollout], problem: Problem, step: int
 ) -> list[Picture]:
     """Every close-up in a frame of its agent's colour, under its caption."""
     framed = []
-    for agent, picture in enumerate(closeups):
+    for agent, picture in enumerate(pictures):
         colour = drawing.agent_colour(agent)
         words = caption(rollouts[agent], agent, problem, step)
         content = np.concatenate([_caption_strip(words, colour, picture.shape[1]), picture])

@@ -1,17 +1,24 @@
-"""Where segments arrive, and how far they can be believed."""
+"""Where segments arrive, how far they can be believed, what they follow, and what no segment keeps to."""
 
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 
-from chronoforest.roadmap.hops import Ground
-from chronoforest.types import BoolArray, FloatArray, IntArray
+from chronoforest.roadmap.ground import FAR, Ground
+from chronoforest.types import BoolArray, Density, FloatArray, IntArray, path_length
+
+Refusal = Literal["support", "heading", "motion"]
+"""What speaks against a piece: it leaves the support, recordings go otherwise there, or none follows it."""
+
+ONWARD = 25.0
+"""Degrees that a way may differ from a street which it goes along."""
 
 LOOKS = (4, 16)
-"""A segment arrives soon after it comes near or stays there: so many of its near frames are measured first,
-and then so many, before the rest is."""
+"""A segment arrives soon after it comes near or stays there: of its near frames these are the
+numbers measured first and second, before the rest is."""
 
 
 def arrivals(
@@ -69,3 +76,59 @@ def is_sound_until(
         segments[:, :-1] + 0.5 * moves, np.where(is_back, -1.0, 1.0)[:, None, None] * moves
     )
     return np.logical_and.accumulate(is_sound, axis=1)
+
+
+def room(points: FloatArray, density: Density, slip: float, most: float) -> FloatArray:
+    """[k] the room that recordings leave at points [k, 2]: the radius of the largest supported disc that
+    covers each, at most `most` units; 0 where none does. The support reaches `slip` units farther here."""
+    angle = np.linspace(0.0, 2.0 * np.pi, 16, endpoint=False)
+    ring = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    off = np.concatenate([np.zeros((1, 2)), *(share * most * ring for share in (0.25, 0.5, 0.75, 1.0))])
+    radius = density.margin(points[:, None] + off) + slip
+    radius[radius < np.linalg.norm(off, axis=1)] = 0.0
+    return np.asarray(radius.max(axis=1).clip(max=most))
+
+
+def follows(segment: FloatArray, piece: FloatArray, room: FloatArray) -> bool:
+    """Whether no point of a piece [k, d] is farther from a segment [n, d] than the room there [k], and no
+    point of the segment from the piece."""
+    if not (passing(segment[None], piece).min(axis=1) <= room).all():
+        return False
+    gap = np.linalg.norm(segment[:, None] - piece, axis=-1)
+    return bool((gap <= room).any(axis=1).all())
+
+
+def refusal(piece: FloatArray, density: Density, slip: float) -> Refusal | None:
+    """What refutes a piece [k, d] without a segment: its points say whether it leaves the support by
+    `slip` units, its tangents whether recordings go its way."""
+    if (density.margin(piece) <= -slip).any():
+        return "support"
+    moves = np.diff(piece, axis=0)
+    return None if density.follows(piece[:-1] + 0.5 * moves, FAR * moves).all() else "heading"
+
+
+def kept_to(piece: FloatArray, segments: FloatArray, is_sound: BoolArray, room: float) -> BoolArray:
+    """[n, k]: the sound part of each segment [n, frames, d] passes a point of a piece [k, d] within room."""
+    gap = passing(segments[:, None], piece[None])
+    return np.asarray(((gap <= room) & is_sound[:, None, 1:]).any(axis=-1))
+
+
+def doubtful(piece: FloatArray, leaving: BoolArray, arriving: BoolArray, room: float) -> FloatArray:
+    """[m, d] the part of a piece [k, d] between where the last of those who leave departs from it and where
+    the first of those who arrive joins it; each [n, k], the points that they keep to.
+
+    Of a piece that turns there, or within `room` units of it, it is the turn alone: on the streets that it
+    connects people do move.
+    """
+    kept, kept_back = leaving.any(axis=0), np.flip(arriving.any(axis=0))
+    last = int(np.logical_and.accumulate(kept).sum()) - 1
+    first = len(piece) - int(np.logical_and.accumulate(kept_back).sum())
+    low, high = sorted((max(last, 0), min(first, len(piece) - 1)))
+    tangent = np.gradient(piece, axis=0)
+    tangent /= np.linalg.norm(tangent, axis=1, keepdims=True) + 1e-9
+    is_onward = np.max(tangent @ tangent[[0, -1]].T, axis=1) >= np.cos(np.radians(ONWARD))
+    around = int(np.ceil(room * (len(piece) - 1) / path_length(piece)))
+    turning = [k for k in range(max(low - around, 0), min(high + around + 1, len(piece))) if not is_onward[k]]
+    if len(turning) > 1:
+        return piece[turning[0] : turning[-1] + 1]
+    return piece[max(low - 1, 0) : high + 2]

@@ -1,281 +1,203 @@
-"""The roadmap, a problem's anchors joined to it, and the ways between them: one Dijkstra for all."""
+"""A problem's anchors joined to the roadmap, and the cheapest ways between them: one Dijkstra for all."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
-from scipy.spatial import cKDTree
+from scipy.sparse.csgraph import breadth_first_order, dijkstra
 
-from chronoforest.errors import InvalidParameter
-from chronoforest.roadmap.chains import quickest
-from chronoforest.roadmap.hops import Ground, Hops, Usual, price, survey
-from chronoforest.roadmap.places import Places, spread
-from chronoforest.roadmap.turns import Turns, turns
-from chronoforest.types import BoolArray, FloatArray, IntArray, JointRoute, Pair, Support
+from chronoforest.roadmap.roadmap import Doors, Roadmap, inferred
+from chronoforest.types import BoolArray, FloatArray, IntArray, Pair
 
-NARROW_SPACING = 5.0
-"""How far places are apart at least where ways are narrow, in the room that a way keeps to the edge: a curve
-takes several, and a step of the recordings may be longer than it."""
-
-ALIKE = 30.0
-"""Degrees between a hop and the way that it goes, where ways are lanes."""
-
-
-@dataclass(frozen=True, eq=False)
-class Roadmap:
-    """Places, the hops between them, and what is usual along these; has_lanes: ways over it turn no sharper
-    than traffic does."""
-
-    places: Places
-    hops: Hops
-    usual: Usual
-    has_lanes: bool = False
-
-    @property
-    def pace(self) -> float:
-        """Steps that a unit of way usually takes."""
-        return self.usual.pace
-
-
-def build_roadmap(support: Support, ground: Ground) -> Roadmap:
-    """The roadmap of a world: no map, no recordings, the same for every problem."""
-    has_lanes = ground.density.is_one_way
-    least = min(ground.step_length, NARROW_SPACING * ground.edge)
-    places = spread(support, ground.density, least)
-    codes = ground.distance.encode(places.position)
-    lines = survey(places, places, ground, (codes, codes))
-    usual = Usual.along(lines, ground)
-    return Roadmap(places, price(lines, usual, ground.calibration), usual, has_lanes)
-
-
-@dataclass(frozen=True, eq=False)
-class Way:
-    """A proposed way: path [k, d] from anchor to anchor, the k − 1 hops it is made of, its steps, and those
-    among them that turning round at its start costs."""
-
-    path: FloatArray
-    hops: IntArray
-    steps: float
-    turning: float = 0.0
+UNREACHABLE = 1e12
+"""Steps of a leg that no chain of hops leads over, so that the rest of its route can still be passed well."""
 
 
 @dataclass(frozen=True, eq=False)
 class Joined:
-    """A roadmap with anchors as further places behind its own.
+    """A roadmap with the anchors of a problem [A, d] as further places, once to leave and once to reach, so
+    that no way leads through an anchor; first: row of the first of them.
 
-    Hops keep the numbers they have in the roadmap; those of the anchors follow.
+    doors: [m] the states in which anchors are left and reached: from places `leaving` to places `reaching`.
+    Where a stop may be left in any state, is_free, that is the anchor itself, from which and to which hops
+    lead; otherwise all states within reach of it.
     """
 
-    places: Places
-    hops: Hops
-    num_anchors: int
-    turns: Turns | None = None
+    roadmap: Roadmap
+    anchors: FloatArray
+    first: int
+    doors: Doors
+    leaving: IntArray
+    reaching: IntArray
+    is_free: bool
+
+    @classmethod
+    def of(cls, roadmap: Roadmap, anchors: FloatArray, turn_round: bool = False) -> Joined:
+        """Anchors joined to a roadmap; turn_round: stops may be left in any state."""
+        doors, first, rows = roadmap.doors(anchors), len(roadmap.position), np.arange(len(anchors))
+        is_free = turn_round or roadmap.space.angle is None
+        beside = inferred(first + doors.anchor, doors.place, doors.cost, roadmap.pace * doors.cost)
+        beside = beside.with_more(
+            replace(beside, source=beside.target, target=beside.source + len(anchors))
+        ).where(np.full(2 * len(beside), is_free))
+        twice = np.concatenate([anchors, anchors])
+        joined = roadmap.with_hops(twice, np.zeros_like(twice), beside)
+        if not is_free:
+            return cls(joined, anchors, first, doors, doors.place, doors.place, is_free)
+        free = Doors(rows, rows, np.zeros(len(rows)))
+        return cls(joined, anchors, first, free, first + rows, first + rows + len(rows), is_free)
 
     @property
-    def first(self) -> int:
-        """Row of the first anchor among the places."""
-        return len(self.places) - self.num_anchors
+    def num_anchors(self) -> int:
+        """A."""
+        return len(self.anchors)
 
-    def ways(self) -> Ways:
-        """The cheapest ways between all anchors."""
-        everywhere = np.arange(self.num_anchors)
-        return Ways(self, *self.ways_from(everywhere))
+    def is_place(self, rows: IntArray) -> BoolArray:
+        """[k] whether rows are of places and not of anchors."""
+        return np.asarray((rows < self.first) | (rows >= self.first + 2 * self.num_anchors))
 
-    def ways_from(self, sources: IntArray) -> tuple[FloatArray, tuple[IntArray, ...]]:
-        """[s, A] steps from some anchors to all; and for each of them [n] the node before each."""
-        graph, leaving, reached = self.network()
-        cost, before = quickest(graph, leaving[sources], reached)
-        cost[np.arange(len(sources)), sources] = 0.0
-        return cost, before
+    def reached_from(self, anchor: int) -> IntArray:
+        """Rows of the places to which ways lead from an anchor."""
+        graph = self.roadmap.hops.graph(len(self.roadmap.position))
+        return self._found(graph, self.leaving[self.doors.anchor == anchor])
 
-    def network(self) -> tuple[csr_matrix, IntArray, IntArray]:
-        """What it takes from node to node, and [A] the nodes of anchors that are left and reached."""
-        if self.turns is not None:
-            return self.turns.graph(self.hops.steps), self.turns.leaving(), self.turns.reached()
-        anchors = np.arange(self.first, len(self.places))
-        return self.hops.graph(len(self.places)), anchors, anchors
+    def leading_to(self, anchor: int) -> IntArray:
+        """Rows of the places from which ways lead to an anchor."""
+        graph = csr_matrix(self.roadmap.hops.graph(len(self.roadmap.position)).T)
+        return self._found(graph, self.reaching[self.doors.anchor == anchor])
 
-    def chain(self, source: int, target: int, before: IntArray) -> IntArray:
-        """Places from one anchor to another; before: [n] the node before each on ways from the first."""
-        start, end = self.first + source, self.first + target
-        if self.turns is not None:
-            start, end = int(self.turns.leaving()[source]), int(self.turns.reached()[target])
-        return self.places_between(start, end, before)
+    def _found(self, graph: csr_matrix, rows: IntArray) -> IntArray:
+        found = [breadth_first_order(graph, row, return_predecessors=False) for row in rows.tolist()]
+        places = np.unique(np.concatenate(found)).astype(np.int64)
+        return places[self.is_place(places)]
 
-    def places_between(self, start: int, end: int, before: IntArray) -> IntArray:
-        """Places on the way from one node to another; before: [n] the node before each on ways from it."""
-        nodes = [end]
-        while nodes[-1] != start:
-            nodes.append(int(before[nodes[-1]]))
-        found = np.array(nodes[::-1], dtype=np.int64)
-        return found if self.turns is None else self.turns.places(found)
 
-    def dearer(self, hops: IntArray, factor: float) -> Joined:
-        """The same with some hops `factor` times as dear."""
-        if not factor >= 1.0:
-            raise InvalidParameter(f"factor must be 1 or more, got {factor}")
-        steps = self.hops.steps.copy()
-        steps[hops] *= factor
-        return replace(self, hops=replace(self.hops, steps=steps))
+@dataclass(frozen=True, eq=False)
+class Way:
+    """A proposed way: path [k, d] from anchor to anchor, the hops it is made of by their numbers, its steps,
+    and those among them that no hop makes, between the anchors and the places beside them; is_recorded:
+    whether recordings make every hop; took: steps that recordings take on these hops, the median, what 5 %
+    and 95 % of them stay below, None where no recording made any."""
 
-    def hops_along(self, path: FloatArray, room: float) -> IntArray:
-        """Numbers of the hops that go the way of a path [t, d]: within `room` units of it, with its heading,
-        which where ways are lanes is about that of the path.
-
-        To make only the hops of a refuted way dearer would propose the next ones beside it.
-        """
-        starts, ends = self.places.position[self.hops.source], self.places.position[self.hops.target]
-        ticks = _densely(path, 0.5 * room)
-        tangent = np.gradient(ticks, axis=0)
-        gap, nearest = cKDTree(ticks).query(0.5 * (starts + ends), distance_upper_bound=room)
-        rows = np.flatnonzero(np.isfinite(gap))
-        moves, along = (ends - starts)[rows], tangent[nearest[rows]]
-        size = np.linalg.norm(moves, axis=1) * np.linalg.norm(along, axis=1)
-        least = 0.0 if self.turns is None else np.cos(np.radians(ALIKE)) * size
-        return rows[(moves * along).sum(axis=1) > least]
-
-    @cached_property
-    def _numbers(self) -> tuple[IntArray, IntArray]:
-        """Sorted keys of all hops and their numbers."""
-        keys = self.hops.source * len(self.places) + self.hops.target
-        order = np.argsort(keys, kind="stable")
-        return keys[order], order
-
-    def numbers_of(self, nodes: IntArray) -> IntArray:
-        """Numbers of the hops of a chain of places [k] → [k − 1]."""
-        keys, order = self._numbers
-        return np.asarray(order[np.searchsorted(keys, nodes[:-1] * len(self.places) + nodes[1:])])
+    path: FloatArray
+    hops: IntArray
+    steps: float
+    beside: float
+    is_recorded: bool
+    took: tuple[float, float, float] | None
 
 
 @dataclass(frozen=True, eq=False)
 class Ways:
-    """cost: [A, A] steps between anchors, infinite where no chain of hops leads; before: for each anchor [n]
-    the node before each on the way there."""
+    """Ways between anchors. table: [m, m] steps from door to door, what lies beside the way at both ends
+    included; before: [m, n] the place before each on the way from a door; passages: doors of the legs that
+    were settled."""
 
     joined: Joined
-    cost: FloatArray
-    before: tuple[IntArray, ...]
+    table: FloatArray
+    before: IntArray
+    passages: Mapping[Pair, tuple[int, int]] = field(default_factory=dict)
 
-    def renewed(self, joined: Joined, sources: IntArray) -> Ways:
-        """The same with ways from some anchors over another state of the hops; the rest stays as it was."""
-        rows, found = joined.ways_from(sources)
-        cost, before = self.cost.copy(), list(self.before)
-        cost[sources] = rows
-        for source, nodes in zip(sources, found, strict=True):
-            before[source] = nodes
-        return Ways(joined, cost, tuple(before))
-
-    def told(self, leg: Pair) -> float:
-        """Steps of a leg."""
-        return float(self.cost[leg.source, leg.target])
-
-    def passage(self, leg: Pair) -> None:
-        """Nothing: there is one way to drive a leg."""
-
-    def settled(self, route: JointRoute) -> Ways:
-        """The same: where ways are open, a leg does not depend on the one before."""
-        return self
-
-    def way(self, source: int, target: int) -> Way | None:
-        """The way from one anchor to another; None where there is none."""
-        if source == target or not np.isfinite(self.cost[source, target]):
-            return None
-        nodes = self.joined.chain(source, target, self.before[source])
-        return Way(
-            self.joined.places.position[nodes],
-            self.joined.numbers_of(nodes),
-            float(self.cost[source, target]),
-        )
-
-
-def join(roadmap: Roadmap, anchors: FloatArray, ground: Ground) -> Joined:
-    """Anchors [A, d] joined to a roadmap, and to each other, by hops that pass the same tests."""
-    return Joiner(roadmap, ground)(anchors)
-
-
-class Joiner:
-    """Joins anchors to one roadmap again and again: its places are encoded once, when the first come."""
-
-    def __init__(self, roadmap: Roadmap, ground: Ground) -> None:
-        self.roadmap, self.ground = roadmap, ground
-
-    def __call__(self, anchors: FloatArray) -> Joined:
-        """Anchors [A, d] joined to the roadmap, and to each other."""
-        return self.each([anchors])[0]
-
-    def each(self, groups: Sequence[FloatArray]) -> list[Joined]:
-        """The anchors [A, d] of every problem joined to the roadmap and to each other, never to those of
-        another problem.
-
-        Where ways are lanes it depends on all anchors how thin recordings may be, so each group is alone.
-        """
-        if self.ground.density.is_one_way:
-            return [joined for group in groups for joined in self._together([group])]
-        return self._together(groups) if groups else []
-
-    def _together(self, groups: Sequence[FloatArray]) -> list[Joined]:
-        anchors = np.concatenate(groups)
-        new = Places(anchors, _spacing_at(anchors, self.roadmap.places))
-        out, into = self._hops(new, np.repeat(np.arange(len(groups)), [len(group) for group in groups]))
-        ends = np.cumsum([len(group) for group in groups])
-        return [
-            self._own(new, out, into, int(end) - len(group), int(end))
-            for group, end in zip(groups, ends, strict=True)
-        ]
-
-    def _hops(self, new: Places, owner: IntArray) -> tuple[Hops, Hops]:
-        """Hops out of anchors, to places and to anchors behind them, and hops from places into anchors;
-        owner: [A] the problem of each anchor."""
-        count, codes = len(self.roadmap.places), self.ground.distance.encode(new.position)
-
-        def is_own(rows: IntArray, columns: IntArray) -> BoolArray:
-            return np.asarray((columns < count) | (owner[rows] == owner[np.maximum(columns - count, 0)]))
-
-        everywhere = self.roadmap.places.with_more(new)
-        all_codes = np.concatenate([self._codes, codes])
-        out = survey(new, everywhere, self.ground, (codes, all_codes), is_own)
-        into = survey(self.roadmap.places, new, self.ground, (self._codes, codes))
-        usual, calibration = self.roadmap.usual, self.ground.calibration
-        return price(out, usual, calibration), price(into, usual, calibration)
-
-    def _own(self, new: Places, out: Hops, into: Hops, first: int, end: int) -> Joined:
-        """The roadmap with the anchors first … end − 1 of all, and their hops."""
-        count = len(self.roadmap.places)
-        out = out.some((out.source >= first) & (out.source < end))
-        into = into.some((into.target >= first) & (into.target < end))
-        target = np.where(out.target < count, out.target, out.target - first)
-        joined = self.roadmap.hops.with_more(
-            replace(out, source=out.source - first + count, target=target),
-            replace(into, target=into.target - first + count),
-        )
-        everywhere = self.roadmap.places.with_more(Places(new.position[first:end], new.spacing[first:end]))
-        over = turns(everywhere.position, joined, end - first) if self.roadmap.has_lanes else None
-        return Joined(everywhere, joined, end - first, over)
+    @classmethod
+    def of(cls, joined: Joined, passages: Mapping[Pair, tuple[int, int]] | None = None) -> Ways:
+        """From one Dijkstra for all doors."""
+        roadmap, doors = joined.roadmap, joined.doors
+        graph = roadmap.hops.graph(len(roadmap.position))
+        found, before = dijkstra(graph, indices=joined.leaving, return_predecessors=True)
+        table = found[:, joined.reaching] + doors.cost[:, None] + doors.cost[None, :]
+        return cls(joined, roadmap.pace * table, before, passages or {})
 
     @cached_property
-    def _codes(self) -> NDArray[Any]:
-        return self.ground.distance.encode(self.roadmap.places.position)
+    def cost(self) -> FloatArray:
+        """[A, A] steps of each leg for itself, no more than settled; infinite where no hops lead."""
+        doors = self.joined.doors
+        cost = np.full((self.joined.num_anchors,) * 2, np.inf)
+        np.minimum.at(cost, (doors.anchor[:, None], doors.anchor[None, :]), self.table)
+        np.fill_diagonal(cost, 0.0)
+        return cost
+
+    def settled(self, orders: Sequence[Sequence[int]]) -> Ways:
+        """The same with the legs of orders of anchors passed so that each order is cheapest, every stop being
+        left in the state in which it was reached."""
+        if self.joined.is_free:
+            return self
+        passages = dict(self.passages)
+        for order in orders:
+            passages |= self._passages(order)
+        return replace(self, passages=passages)
+
+    def _passages(self, order: Sequence[int]) -> dict[Pair, tuple[int, int]]:
+        """Dynamic programming over the doors of an order's stops."""
+        rows = [np.flatnonzero(self.joined.doors.anchor == anchor) for anchor in order]
+        reached, came = np.zeros(len(rows[0])), []
+        for source, target in pairwise(rows):
+            total = reached[:, None] + np.minimum(self.table[np.ix_(source, target)], UNREACHABLE)
+            came.append(total.argmin(axis=0))
+            reached = total.min(axis=0)
+        door, passages = int(reached.argmin()), {}
+        for k in range(len(came) - 1, -1, -1):
+            left = int(came[k][door])
+            passages[Pair(order[k], order[k + 1])] = (int(rows[k][left]), int(rows[k + 1][door]))
+            door = left
+        return passages
+
+    def steps_of(self, leg: Pair) -> float:
+        """Steps of a leg as it was settled, or at least."""
+        if leg in self.passages:
+            return float(self.table[self.passages[leg]])
+        return float(self.cost[leg.source, leg.target])
+
+    def way(self, leg: Pair) -> Way | None:
+        """The way of a leg as it was settled, or the best for itself; None where there is none."""
+        steps, roadmap = self.steps_of(leg), self.joined.roadmap
+        if leg.source == leg.target or not np.isfinite(steps):
+            return None
+        first, last = self.passages.get(leg) or self._best(leg)
+        chain = [int(self.joined.reaching[last])]
+        while chain[-1] != self.joined.leaving[first]:
+            chain.append(int(self.before[first, chain[-1]]))
+        places = np.array(chain[::-1], dtype=np.int64)
+        places = places[self.joined.is_place(places)]
+        hops = roadmap.hops.numbers(places, len(roadmap.position))
+        ends = self.joined.anchors[[leg.source, leg.target]]
+        inner = roadmap.position[places]
+        if not roadmap.space.is_open:
+            inner = _between(ends, inner, roadmap.heading[places])
+        path = np.concatenate([ends[:1], inner, ends[1:]])
+        beside = steps - roadmap.pace * float(roadmap.hops.cost[hops].sum())
+        is_recorded, took = False, None
+        if roadmap.has_recorded_hops:
+            is_recorded = bool(roadmap.hops.is_recorded[hops].all())
+            time = roadmap.times.of(hops)
+            took = time.steps + beside, time.low + beside, time.high + beside
+        return Way(path, hops, steps, beside, is_recorded, took)
+
+    def _best(self, leg: Pair) -> tuple[int, int]:
+        """The doors of a leg for itself."""
+        anchor = self.joined.doors.anchor
+        rows, columns = (np.flatnonzero(anchor == end) for end in (leg.source, leg.target))
+        table = self.table[np.ix_(rows, columns)]
+        row, column = np.unravel_index(table.argmin(), table.shape)
+        return int(rows[row]), int(columns[column])
 
 
-def _spacing_at(points: FloatArray, places: Places) -> FloatArray:
-    """[n] the spacing around points: that of the nearest place, or what it takes to reach it."""
-    if len(places) == 0:
-        return np.zeros(len(points))
-    gap, nearest = cKDTree(places.position).query(points)
-    return np.asarray(np.maximum(places.spacing[nearest], gap))
+def _between(ends: FloatArray, way: FloatArray, heading: FloatArray) -> FloatArray:
+    """Inner points of a way [n, d] over places on lanes whose ends stand for two anchors [2, d], without
+    those beside an anchor that it would go back for."""
+    first, last = 1, len(way) - 1
+    while first < last and _is_short_of(ends[0], way[first], way[0], heading[0]):
+        first += 1
+    while last > first and _is_short_of(ends[1], way[last - 1], way[-1], -heading[-1]):
+        last -= 1
+    return way[first:last]
 
 
-def _densely(path: FloatArray, spacing: float) -> FloatArray:
-    """The polyline [t, d] with points at most `spacing` apart, its corners among them."""
-    parts = [
-        np.linspace(start, end, max(2, int(np.ceil(np.linalg.norm(end - start) / spacing)) + 1))[1:]
-        for start, end in pairwise(path)
-    ]
-    return np.concatenate([path[:1], *parts])
+def _is_short_of(anchor: FloatArray, point: FloatArray, door: FloatArray, heading: FloatArray) -> bool:
+    """Whether a point lies behind an anchor, and nearer to it than the place that stands for it."""
+    gap = point - anchor
+    return bool(gap @ heading <= 0 and np.linalg.norm(gap) <= np.linalg.norm(door - anchor))

@@ -42,7 +42,7 @@ def certify(
     is_best_estimate = route.cost(all_hop) <= best * (1 + 1e-9)  # never when K > 12: best is unknown
     is_certified = not uncertified_links(bridges, certified_gap) and bool(np.isfinite(bound))
     premises_hold = is_certified and is_best_estimate
-    return Certificate(bound, margin, premises_hold, is_exact=premises_hold and bound < margin)
+    return Certificate(bound, margin, premises_hold)
 
 
 def closure_error(

@@ -16,9 +16,9 @@ from chronoforest.types import BoolArray, FloatArray, IntArray, JointRoute, Pair
 class ChallengeParams:
     """When a complete route is doubted; all costs are compared with the guess before any search.
 
-    doubt: a link whose bridge takes more than so many times the guess, stretched by what ways usually come
+    doubt: a link whose bridge takes more than this many times the guess, stretched by what ways usually come
     out at, is searched on: it looks like a detour; chain_doubt: a leg that runs through other anchors is also
-    searched directly when its chain takes more than so many times the guess; max_doubts: rounds in which one
+    searched directly when its chain takes more than this many times the guess; max_doubts: rounds in which a
     link is searched on for these reasons; optimism: other orders are weighed as if their unmet links cost
     this share of the guess; max_challenges: rounds in which one link is tried for the sake of such an order.
     """
@@ -68,16 +68,6 @@ def challengers(
     hope = np.where(is_met, 1.0, params.optimism) * guess
     hoped = chained(np.where(is_open, hope, met))
     return _among(hoped.links_of(solve(hoped.cost).legs), is_open)
-
-
-def with_tries(num_tries: IntArray, links: Iterable[Pair], is_reversible: bool) -> IntArray:
-    """[A, A] the count after another round for some links; one way is the way back in a reversible world."""
-    counted = num_tries.copy()
-    for link in links:
-        counted[link.source, link.target] += 1
-        if is_reversible:
-            counted[link.target, link.source] += 1
-    return counted
 
 
 def _among(links: Iterable[Pair], is_open: BoolArray) -> tuple[Pair, ...]:

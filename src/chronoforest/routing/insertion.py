@@ -17,7 +17,7 @@ def straight_home(problem: Problem) -> JointRoute:
 
 def insert(cost: FloatArray, route: JointRoute, waypoints: Sequence[int]) -> JointRoute:
     """A route with further waypoints in it, on finite [A, A] costs: each goes in where it costs least, the
-    most expensive first. Those that decide who goes where come early, those on somebody's way last."""
+    most expensive first. Those that decide who goes where come early, those on an agent's way last."""
     left = np.array(waypoints, dtype=np.int64)
     follower = np.full(len(cost), -1, dtype=np.int64)
     leaving = np.array([leg.source for leg in route.legs], dtype=np.int64)

@@ -38,7 +38,7 @@ class Share:
 class Shares:
     """A `RouteSolver` for a problem that is not connected: every share is solved for apart.
 
-    left_out: waypoints, by their rows, that nobody can visit.
+    left_out: waypoints, by their rows, that no agent can visit.
     """
 
     shares: tuple[Share, ...]
@@ -68,7 +68,7 @@ class FixedChains:
         return self.route
 
 
-def solver_for(
+def solver_within_reach(
     cost: FloatArray, problem: Problem, order: JointRoute | None, fixes_order: bool
 ) -> tuple[RouteSolver, tuple[int, ...]]:
     """What solves for routes over ways that take [A, A] steps, and the rows of waypoints that it leaves out.

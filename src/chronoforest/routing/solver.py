@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -68,36 +67,46 @@ class FixedOrder:
         return self.route
 
 
-class TimedSolver:
-    """A `RouteSolver` that counts the seconds that another one takes."""
-
-    def __init__(self, solve: RouteSolver) -> None:
-        self.solve = solve
-        self.seconds = 0.0
-
-    def __call__(self, cost: FloatArray, problem: Problem, previous: JointRoute | None) -> JointRoute:
-        """What the other one finds."""
-        began = time.perf_counter()
-        route = self.solve(cost, problem, previous)
-        self.seconds += time.perf_counter() - began
-        return route
+Order = Sequence[str] | Sequence[Sequence[str]]
+"""Names of each agent's stops, or those of a single agent."""
 
 
-def order_from_names(names: Sequence[Sequence[str]], problem: Problem) -> JointRoute:
-    """One list of anchor names per agent, such as [["S1", "W2", "G1"]], as a checked route."""
-    rows = {name: row for row, name in enumerate(problem.names)}
-    try:
-        unknown = [name for order in names for name in order if name not in rows]
-    except TypeError as error:
-        raise InvalidProblem(f"order must be lists such as [['S1', 'G1']], got {names!r:.80}") from error
-    if unknown:
-        raise InvalidProblem(f"no anchor is called {unknown[0]!r}; available: {', '.join(rows)}")
-    route = JointRoute(tuple(tuple(rows[name] for name in order) for order in names))
+def order_from_names(names: Order, problem: Problem) -> JointRoute:
+    """One list of names per agent, such as [["S1", "W2", "G1"]], or a flat one for a single agent, as a
+    checked route. Labels do as well, where their place in the order says which stop is meant."""
+    if isinstance(names, str) or not isinstance(names, Sequence):
+        raise InvalidProblem(f"order must be lists such as [['S1', 'G1']], got {names!r:.80}")
+    orders = [names] if all(isinstance(name, str) for name in names) else names
+    are_lists = all(isinstance(order, Sequence) and not isinstance(order, str) for order in orders)
+    if len(orders) != problem.num_agents or not are_lists:
+        raise InvalidProblem(
+            f"order must be a list for each of {problem.num_agents} agents, got {names!r:.80}"
+        )
+    rows = [
+        [_named(name, problem, agent, place, len(order)) for place, name in enumerate(order)]
+        for agent, order in enumerate(orders)
+    ]
+    route = JointRoute(tuple(map(tuple, rows)))
     check_route(route, problem)
     return route
 
 
-def solver_of(order: Sequence[Sequence[str]] | None, problem: Problem) -> RouteSolver:
+def _named(name: object, problem: Problem, agent: int, place: int, count: int) -> int:
+    """Row of the stop that a name or a label means at a place of an agent's order."""
+    if name in problem.names:
+        return problem.names.index(str(name))
+    meant: Sequence[int] = problem.waypoint_indices
+    if place in (0, count - 1):
+        meant = (problem.start_index(agent) if place == 0 else problem.goal_index(agent),)
+    found = [row for row in meant if problem.labels[row] == name]
+    if len(found) != 1:
+        known = ", ".join(dict.fromkeys((*problem.names, *problem.labels)))
+        how = "no stop" if not found else "more than one stop"
+        raise InvalidProblem(f"{how} is called {name!r:.40} here; available: {known}")
+    return found[0]
+
+
+def solver_of(order: Order | None, problem: Problem) -> RouteSolver:
     """A given order, by its names, or whatever is best."""
     return AutoSolver() if order is None else FixedOrder(order_from_names(order, problem))
 
@@ -108,9 +117,11 @@ def check_route(route: JointRoute, problem: Problem) -> None:
     wanted = [(problem.start_index(m), problem.goal_index(m)) for m in range(problem.num_agents)]
     visits = sorted(anchor for order in route.orders for anchor in order[1:-1])
     if ends != wanted or visits != list(problem.waypoint_indices):
+        known = dict(enumerate(problem.names))
+        names = [" → ".join(known.get(stop, "?") for stop in order) for order in route.orders]
+        pairs = [f"{problem.names[start]} to {problem.names[goal]}" for start, goal in wanted]
         raise InvalidProblem(
-            f"route {route.orders} must lead from {wanted} (start, goal) "
-            f"and visit each of {list(problem.waypoint_indices)} exactly once"
+            f"an order must lead from {', '.join(pairs)} and visit each waypoint once, got {'; '.join(names)}"
         )
 
 

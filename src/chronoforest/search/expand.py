@@ -158,7 +158,7 @@ def _moves(forest: Forest, pair: Pair, params: SearchParams) -> list[_Move]:
 
 
 def _unplanted(moves: list[_Move], waiting: list[Leaf]) -> list[Leaf]:
-    """Roots that a pair wants to grow and that nobody has looked ahead from yet."""
+    """Roots that a pair wants to grow from which no lookahead was made yet."""
     known = {id(leaf.tree) for leaf in waiting}
     fresh: dict[int, Leaf] = {}
     for move in moves:

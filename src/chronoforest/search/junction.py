@@ -27,16 +27,14 @@ class JunctionParams:
     """The samples of a leaf, and what is kept of them; d_exec = EXEC_SCALE · d.
 
     num_samples: lookaheads per leaf; scales: guidance that they are split over, world units; progress: least
-    d_exec from the boundary to the tail; overlap: least d_exec from the leaf's own prefix to the tail;
-    continuity: largest d_exec between neighbouring frames, both directions; cluster_cut: steps at which
-    complete linkage is cut; slip: world units that a segment may stray farther than an anchor that lies
-    outside the support.
+    d_exec from the boundary, and from the leaf's own prefix, to the tail; continuity: largest d_exec between
+    neighbouring frames, both directions; cluster_cut: steps at which complete linkage is cut; slip: world
+    units that a segment may stray farther than an anchor that lies outside the support.
     """
 
     num_samples: int = 12
     scales: tuple[float, ...] = (16.0, 0.0)
     progress: float = 4.0
-    overlap: float = 4.0
     continuity: float = 4.0
     cluster_cut: float = 30.0
     slip: float = 0.05
@@ -191,10 +189,10 @@ def _advances(
 ) -> NDArray[np.bool_]:
     """Progress from the boundary, and no overlap with the leaf's own prefix (both in d_exec)."""
     progress = batch.outward(samples.leaf, batch.codes[samples.leaf], samples.tail_codes)
-    prefix_codes, rows = _near_prefix(batch, samples, params.overlap / EXEC_SCALE * step_length)
+    prefix_codes, rows = _near_prefix(batch, samples, params.progress / EXEC_SCALE * step_length)
     overlap = batch.outward(samples.leaf[rows], prefix_codes, samples.tail_codes[rows])
     advances = EXEC_SCALE * progress >= params.progress
-    advances[rows[EXEC_SCALE * overlap < params.overlap]] = False
+    advances[rows[EXEC_SCALE * overlap < params.progress]] = False
     return np.asarray(advances)
 
 

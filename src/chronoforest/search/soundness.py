@@ -1,4 +1,4 @@
-"""Could somebody have moved like that? Segments tested by the support, by jumps and by the traffic."""
+"""Whether a body could move so: segments tested by the support, by jumps and by the traffic."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ denoiser blurs counts as much as what it moves, and of many single steps some ar
 def sound_part(
     segments: FloatArray, is_incoming: BoolArray, density: Density, largest_hop: float, slip: float
 ) -> FloatArray:
-    """Segments [n, frames, d] that stay where they are before they first do what nobody did.
+    """Segments [n, frames, d] that stay where they are before they first do what no recording did.
 
     Lanes may be as narrow as recordings are wrong, and then hardly any segment keeps to one until its end.
     """

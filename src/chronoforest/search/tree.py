@@ -105,7 +105,7 @@ class Tree:
 
     @property
     def is_bare(self) -> bool:
-        """Whether nobody has looked ahead from its root yet."""
+        """Whether no lookahead was made from its root yet."""
         return self.num_nodes == 1 and len(self.representatives) == 0
 
     def open_leaves(self) -> IntArray:

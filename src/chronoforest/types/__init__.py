@@ -1,20 +1,21 @@
 """Values and protocols that the folders share; shapes are in the docstrings."""
 
 from chronoforest.types.evidence import (
+    PROPOSED,
     Calibration,
     Certificate,
     Evidence,
     Gap,
     Leg,
-    LegEvidence,
     Meeting,
     Plan,
     RoundStats,
     ScalarOrArray,
+    Snapshot,
+    Support,
+    TreePicture,
     Witness,
 )
-from chronoforest.types.noise import Noise, SharedNoise
-from chronoforest.types.pictures import Snapshot, Support, TreePicture
 from chronoforest.types.problems import (
     BoolArray,
     FloatArray,
@@ -22,24 +23,27 @@ from chronoforest.types.problems import (
     JointRoute,
     Pair,
     Problem,
+    WorldParams,
     lengths_along,
     path_length,
 )
 from chronoforest.types.protocols import (
     Density,
     Distance,
+    Noise,
     PlanningModels,
     Query,
     RoundObserver,
     RouteSolver,
     Sampler,
+    SharedNoise,
     SnapshotObserver,
     StopCriterion,
     Tracker,
 )
-from chronoforest.types.world import WorldParams
 
 __all__ = [
+    "PROPOSED",
     "BoolArray",
     "Calibration",
     "Certificate",
@@ -51,7 +55,6 @@ __all__ = [
     "IntArray",
     "JointRoute",
     "Leg",
-    "LegEvidence",
     "Meeting",
     "Noise",
     "Pair",

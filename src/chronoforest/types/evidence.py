@@ -1,15 +1,16 @@
-"""What a search finds and what a plan is made of."""
+"""What is known of pairs, and what a search looks like: legs, meetings, rounds, trees and the support."""
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from chronoforest.errors import InvalidParameter, require_at_least, require_positive
-from chronoforest.types.problems import FloatArray, JointRoute, Pair, lengths_along
+from chronoforest.types.problems import BoolArray, FloatArray, JointRoute, Pair, Problem, lengths_along
 
 ScalarOrArray = TypeVar("ScalarOrArray", float, FloatArray)
 
@@ -46,7 +47,8 @@ class Evidence:
     meetings: tuple[Meeting, ...] = ()
 
 
-LegEvidence = Literal["proposed", "verified"]
+PROPOSED = ("recorded", "inferred")
+"""Evidence of legs whose way the roadmap proposed and no segment followed yet."""
 
 
 @dataclass(frozen=True)
@@ -54,10 +56,22 @@ class Leg:
     """One leg of a route with its certificate.
 
     cost, gap, width are in steps: what the order was solved on, the distance left between the bridge's two
-    halves, and the 5–95 % uncertainty band of the cost (paper eq. 39). Where ways are lanes the cost is more
-    than the leg takes if few drove there, or nobody: `Plan.durations` tells how long it takes. `chain` names
-    the anchors the leg runs through; `evidence` says whether its way was only proposed, by the roadmap, or
-    verified by the denoiser.
+    halves, and the 5–95 % uncertainty band of the cost (paper eq. 39), None where no gap was measured. Where
+    ways are lanes the cost is more than the leg takes if few drove there, or nobody: `Plan.durations` tells
+    how long it takes. `chain` names the anchors the leg runs through. `took`: how long it takes by how long
+    recordings took on the same hops, in the unit of `Plan.times`: the median, and what 5 % and 95 % of
+    recordings stay below; None where no recordings tell. `proposed`: [t, d] of a verified leg, the way of the
+    roadmap that was checked, in the coordinates of the path; None otherwise.
+
+    evidence: what was checked of its way, and no more:
+
+    - `recorded`: recordings made every hop of the roadmap that it goes over; `inferred`: not every hop. Such
+      a way is shortened afterwards, within its lane, or in the open by the density;
+    - `verified`: a segment that the denoiser generated follows every piece of it, from end to end, and is
+      handed out where it is not longer by more than 2 %;
+    - `generated`: trees of generated segments met; it is shortened afterwards;
+    - `standing`: both anchors are one place; `none`: the leg is not met;
+    - the name of a peer: its own way, which nothing else was asked about.
     """
 
     source: str
@@ -65,9 +79,11 @@ class Leg:
     is_met: bool
     cost: float
     gap: float
-    width: float
+    width: float | None
     chain: tuple[str, ...]
-    evidence: LegEvidence = "verified"
+    evidence: str
+    took: tuple[float, float, float] | None = None
+    proposed: FloatArray | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,17 +183,23 @@ class RoundStats:
 
 @dataclass(frozen=True)
 class Certificate:
-    """What the evidence proves about an order, in steps (paper Theorem 1, Corollary 1).
+    """What the evidence says about an order, in steps (paper Theorem 1, Corollary 1).
 
-    bound: the order is at most this much worse than the best one, if the premises hold; margin: second-best
-    minus best order on the evidence; premises_hold: every pair has a witness within τ and the order is the
-    best on the evidence (eq. 15, 6); is_exact: the order is certified to be the best (eq. 31).
+    bound: the order is at most this much worse than the best one, if the premises hold and no link errs by
+    more than the 95 % quantile that was measured for its gap; margin: second-best minus best order on the
+    evidence; premises_hold: every pair has a witness within τ and the order is the best on the evidence
+    (eq. 15, 6).
     """
 
     bound: float
     margin: float
     premises_hold: bool
-    is_exact: bool
+
+    @property
+    def is_separated(self) -> bool:
+        """Whether the premises hold and the bound is below the margin (eq. 31): no other order is better
+        unless some link errs by more than its 95 % quantile."""
+        return self.premises_hold and self.bound < self.margin
 
 
 @dataclass(frozen=True)
@@ -225,3 +247,77 @@ class Calibration:
         pairs = {name: tuple(values[name]) for name in ("local_ratios", "all_ratios")}
         rows = tuple((float(gap), float(error)) for gap, error in values["local_error"])
         return cls(**{**values, **pairs, "local_error": rows})
+
+
+@dataclass(frozen=True)
+class Support:
+    """Where the recordings went: `mask` [nx, ny], first cell centred at `origin`, cells of `cell` units."""
+
+    origin: FloatArray
+    cell: float
+    mask: BoolArray
+
+    @property
+    def extent(self) -> tuple[float, float, float, float]:
+        """Left, right, bottom, top in world units."""
+        low = self.origin - self.cell / 2
+        high = low + self.cell * np.array(self.mask.shape)
+        return float(low[0]), float(high[0]), float(low[1]), float(high[1])
+
+    @property
+    def places(self) -> FloatArray:
+        """[n, d] the middles of the supported cells."""
+        return np.asarray(self.origin + self.cell * np.argwhere(self.mask))
+
+    def holds(self, place: FloatArray) -> bool:
+        """Whether a place [d] lies in a supported cell."""
+        row = np.rint((place - self.origin) / self.cell).astype(np.int64)
+        return bool(((row >= 0) & (row < self.mask.shape)).all() and self.mask[tuple(row)])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; eight cells are packed into a byte."""
+        return {
+            "origin": self.origin.tolist(),
+            "cell": self.cell,
+            "shape": list(self.mask.shape),
+            "bits": base64.b64encode(np.packbits(self.mask).tobytes()).decode(),
+        }
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Support:
+        """The inverse of `to_dict`; ValueError where the values are not those of a support."""
+        width, height = map(int, values["shape"])
+        packed = np.frombuffer(base64.b64decode(values["bits"], validate=True), dtype=np.uint8)
+        if min(width, height) < 1 or width * height > 8 * len(packed):
+            raise ValueError(f"support of {width} × {height} cells in {8 * len(packed)} bits")
+        mask = np.unpackbits(packed)[: width * height].astype(bool).reshape(width, height)
+        origin, cell = np.array(values["origin"], dtype=float), float(values["cell"])
+        if origin.shape != (2,) or not np.isfinite(origin).all() or not 0 < cell < np.inf:
+            raise ValueError(f"support at {values['origin']!r} with cells of {values['cell']!r}")
+        return cls(origin, cell, mask)
+
+
+@dataclass(frozen=True)
+class TreePicture:
+    """A tree's segments [n, frames, 2], named after its anchor."""
+
+    anchor: str
+    segments: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """What a search looks like after a round, or before the first one (index −1), for those who watch it.
+
+    trees: all segments so far; bridge_cost: [A, A] steps, infinite where no bridge can exist; meetings: [2]
+    where the trees of a pair touch; paths: [T, 2] for each met leg of the route; proposed: those of them
+    whose evidence is one of `PROPOSED`.
+    """
+
+    problem: Problem
+    stats: RoundStats
+    trees: tuple[TreePicture, ...]
+    bridge_cost: FloatArray
+    meetings: Mapping[Pair, FloatArray]
+    paths: Mapping[Pair, FloatArray]
+    proposed: frozenset[Pair] = frozenset()

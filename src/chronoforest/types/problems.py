@@ -1,61 +1,78 @@
-"""What is asked, and who visits what in which order.
+"""What is asked, in what world, and who visits what in which order.
 
 `num_anchors` A = 2M + K: the starts come first, then the waypoints, then the goals.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from chronoforest.errors import InvalidProblem
+from chronoforest.errors import InvalidProblem, require_positive
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
+
+COORDINATES = (("x", "y"), ("lon", "lat"), ("longitude", "latitude"), ("lng", "lat"), ("east", "north"))
+"""Columns of a table of stops, in the order of a point."""
+
+NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+TYPED = (
+    (rf"{NUMBER}\s*,\s*{NUMBER}", r"[\s;]+"),
+    (rf"[(\[]\s*{NUMBER}[\s,]+{NUMBER}\s*[)\]]", r"[\s,;]*"),
+    (rf"{NUMBER}\s+{NUMBER}", r"\s*;\s*"),
+)
+"""How people type a point, and what stands between two: "0,0 52,36", "(0, 0), (52, 36)", "0 0; 52 36"."""
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
     """Who starts where, must end where, and what has to be visited by someone.
 
-    starts, goals: [M, 2] world units, paired by row; waypoints: [K, 2], shared by all agents.
+    starts, goals: [M, 2] world units, paired by row; waypoints: [K, 2], shared by all agents. Several stops
+    may lie at one place, as in a depot. labels: what the user calls each of `anchors`, its name otherwise.
     """
 
     starts: FloatArray
     goals: FloatArray
     waypoints: FloatArray
+    labels: tuple[str, ...]
 
-    def __init__(self, starts: ArrayLike, goals: ArrayLike, waypoints: ArrayLike | None = None) -> None:
-        told = () if waypoints is None else waypoints
-        for name, value in (("starts", starts), ("goals", goals), ("waypoints", told)):
-            object.__setattr__(self, name, _points(name, value))
+    def __init__(
+        self, starts: Any, goals: Any = None, waypoints: Any = None, labels: Sequence[str] | None = None
+    ) -> None:
+        """The first three are each a point [x, y], a list of points, a dict from names to points, a table
+        (DataFrame or GeoDataFrame), a list of dicts with its rows, or a text such as "0,0 52,36". Without
+        goals every agent returns to its start."""
+        stops = {
+            "starts": _stops("starts", starts),
+            "goals": _stops("goals", starts if goals is None else goals),
+            "waypoints": _stops("waypoints", () if waypoints is None else waypoints),
+        }
+        for name, (points, _) in stops.items():
+            object.__setattr__(self, name, points)
         if len(self.starts) == 0 or len(self.starts) != len(self.goals):
             raise InvalidProblem(
                 f"every agent needs one start and one goal, got {len(self.starts)} starts "
                 f"and {len(self.goals)} goals"
             )
-        self._refuse_duplicates()
+        given = labels or [label for name in ("starts", "waypoints", "goals") for label in stops[name][1]]
+        if len(given) != self.num_anchors:
+            raise InvalidProblem(f"there are {self.num_anchors} stops and {len(given)} labels")
+        own = tuple(label or name for label, name in zip(given, self.names, strict=True))
+        object.__setattr__(self, "labels", own)
 
     def __repr__(self) -> str:
         agents = f"{self.num_agents} agent{'s' * (self.num_agents > 1)}"
         return f"Problem({agents}, {self.num_waypoints} waypoint{'s' * (self.num_waypoints != 1)})"
-
-    def _refuse_duplicates(self) -> None:
-        seen: dict[tuple[float, ...], str] = {}
-        for name, point in zip(self.names, self.anchors, strict=True):
-            key = tuple(point)
-            if key in seen:
-                raise InvalidProblem(
-                    f"{seen[key]} and {name} are both at {_show(point)}; "
-                    "every anchor needs a place of its own"
-                )
-            seen[key] = name
 
     @property
     def num_agents(self) -> int:
@@ -83,9 +100,24 @@ class Problem:
         counts = (("S", self.num_agents), ("W", self.num_waypoints), ("G", self.num_agents))
         return tuple(f"{letter}{k + 1}" for letter, count in counts for k in range(count))
 
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        points = {name: getattr(self, name).tolist() for name in ("starts", "goals", "waypoints")}
+        return {**points, "labels": list(self.labels)}
+
+    @classmethod
+    def from_dict(cls, values: Any) -> Problem:
+        """The inverse of `to_dict`, also where people write it by hand: goals, waypoints and labels may be
+        missing, and each group of stops is anything that `Problem` takes."""
+        known = ("starts", "goals", "waypoints", "labels")
+        if not isinstance(values, Mapping) or "starts" not in values or not set(values) <= set(known):
+            keys = list(values) if isinstance(values, Mapping) else values
+            raise ValueError(f"a problem is an object with {', '.join(known)}, got {keys!r:.80}")
+        return cls(**values)
+
     def moved(self, change: Callable[[FloatArray], FloatArray]) -> Problem:
         """The same problem in other coordinates; change: [n, 2] → [n, 2]."""
-        return Problem(change(self.starts), change(self.goals), change(self.waypoints))
+        return Problem(change(self.starts), change(self.goals), change(self.waypoints), self.labels)
 
     def start_index(self, agent: int) -> int:
         """Row of the agent's start among the anchors."""
@@ -115,6 +147,13 @@ class Problem:
             return False
         foreign_goal = self.is_goal(target) and target - self.goal_index(0) != source
         return not (self.is_start(source) and foreign_goal)
+
+    def pairs_within(self, least: float) -> Iterator[Pair]:
+        """The pairs of anchors nearer than `least` units to each other, both ways, that routes could link."""
+        apart = np.linalg.norm(self.anchors[:, None] - self.anchors, axis=-1)
+        for source, target in np.argwhere(apart < least).tolist():
+            if self.can_link(source, target) or self.can_link(target, source):
+                yield Pair(source, target)
 
 
 @dataclass(frozen=True, order=True)
@@ -165,15 +204,71 @@ def path_length(path: FloatArray) -> float:
     return float(np.linalg.norm(np.diff(path, axis=0), axis=1).sum())
 
 
+def _stops(name: str, value: Any) -> tuple[FloatArray, tuple[str, ...]]:
+    """[n, 2] points and what the user calls each, "" where nothing is said."""
+    if isinstance(value, str):
+        points = typed_points(name, value)
+    elif hasattr(value, "columns"):
+        return _points(name, _table_points(name, value)), _labels(value, value.columns, value.index)
+    elif hasattr(value, "x") and hasattr(value, "y"):
+        points = _points(name, np.stack([np.atleast_1d(value.x), np.atleast_1d(value.y)], axis=1))
+    elif isinstance(value, Mapping) and not any(map(np.ndim, value.values())):
+        return _stops(name, [value])
+    elif isinstance(value, Mapping):
+        return _points(name, list(value.values())), tuple(map(str, value))
+    elif isinstance(value, Sequence) and value and isinstance(value[0], Mapping):
+        columns = {key: [row.get(key) for row in value] for key in value[0]}
+        return _points(name, _columns(name, columns)), _labels(columns, columns, [None] * len(value))
+    else:
+        points = _points(name, value)
+    return points, ("",) * len(points)
+
+
+def typed_points(name: str, text: str) -> FloatArray:
+    """[n, 2] points as people type them."""
+    typed = text.strip()
+    typed = typed[1:-1].strip() if re.match(r"[(\[]\s*[(\[]", typed) and typed[-1] in ")]" else typed
+    if not any(re.fullmatch(f"{point}(?:{between}{point})*", typed) for point, between in TYPED):
+        raise InvalidProblem(f'{name} must be points such as "0,0 52,36" or a CSV file, got {text!r:.80}')
+    return np.array(re.findall(NUMBER, typed), dtype=np.float64).reshape(-1, 2)
+
+
+def _table_points(name: str, table: Any) -> FloatArray:
+    """The coordinates of a DataFrame, or of a GeoDataFrame's geometry."""
+    if hasattr(table, "geometry"):
+        return np.stack([table.geometry.x, table.geometry.y], axis=1)
+    return _columns(name, {column: table[column] for column in table.columns})
+
+
+def _columns(name: str, columns: Mapping[Any, Any]) -> FloatArray:
+    """[n, 2] of the columns that are coordinates."""
+    known = {str(column).lower(): column for column in columns}
+    for x, y in COORDINATES:
+        if x in known and y in known:
+            return np.stack([columns[known[x]], columns[known[y]]], axis=1)
+    pairs = " or ".join(f"{x} and {y}" for x, y in COORDINATES)
+    raise InvalidProblem(f"{name}: stops need columns {pairs}; there are {', '.join(map(str, columns))}")
+
+
+def _labels(table: Any, columns: Iterable[Any], index: Iterable[Any]) -> tuple[str, ...]:
+    """The column `name` of a table, or an index of texts."""
+    known = {str(column).lower(): column for column in columns}
+    labels = table[known["name"]] if "name" in known else index
+    return tuple(label if isinstance(label, str) else "" for label in labels)
+
+
 def _points(name: str, value: ArrayLike) -> FloatArray:
     try:
         array = np.array(value, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise InvalidProblem(f"{name} must be a list of [x, y] points, got {value!r:.80}") from error
-    if array.size == 0:
-        array = array.reshape(0, 2)
+    if array.size == 0 or array.shape == (2,):
+        array = array.reshape(-1, 2)
     if array.ndim != 2 or array.shape[1] != 2:
-        raise InvalidProblem(f"{name} must have shape [n, 2], got {list(array.shape)}")
+        raise InvalidProblem(
+            f"{name} must have shape [n, 2], x and y (or longitude and latitude) of each stop; "
+            f"got {value!r:.60}, of shape {list(array.shape)}"
+        )
     if not np.isfinite(array).all():
         row = int(np.flatnonzero(~np.isfinite(array).all(axis=1))[0])
         raise InvalidProblem(f"{name}[{row}] is {_show(array[row])}; coordinates must be finite")
@@ -183,3 +278,22 @@ def _points(name: str, value: ArrayLike) -> FloatArray:
 
 def _show(point: FloatArray) -> str:
     return "(" + ", ".join(f"{value:g}" for value in point) + ")"
+
+
+@dataclass(frozen=True)
+class WorldParams:
+    """Facts that models, planning and walking share.
+
+    is_reversible: any recorded motion could have been made backward, so that one tree serves both directions
+    and the distance is the same both ways; is_one_way: ways are lanes, the way back is a detour wherever one
+    is, so that directions of motion count; turn_round: stops may be left in any direction, whichever
+    they were reached in; jump: world units; a longer step was not walked but is a teleport.
+    """
+
+    is_reversible: bool = True
+    is_one_way: bool = False
+    turn_round: bool = False
+    jump: float = 1.5
+
+    def __post_init__(self) -> None:
+        require_positive(self, "jump")

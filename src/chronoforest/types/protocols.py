@@ -1,4 +1,5 @@
-"""What the learned models and the parts of the loop must be able to do, and nothing about how."""
+"""What the learned models and the parts of the loop must be able to do, and nothing about how; where the
+noise of a batch comes from."""
 
 from __future__ import annotations
 
@@ -6,12 +7,41 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import numpy as np
 from numpy.typing import NDArray
 
-from chronoforest.types.evidence import Calibration, RoundStats
-from chronoforest.types.noise import Noise
-from chronoforest.types.pictures import Snapshot, Support
+from chronoforest.types.evidence import Calibration, RoundStats, Snapshot, Support
 from chronoforest.types.problems import BoolArray, FloatArray, JointRoute, Problem
+
+
+class Noise(Protocol):
+    """What a sampler draws from: a NumPy generator will do. The first number of a size counts rows."""
+
+    def standard_normal(self, size: tuple[int, ...], /) -> FloatArray:
+        """Normal numbers of mean 0 and variance 1."""
+
+    def uniform(self, low: float, high: float, size: int | tuple[int, ...], /) -> FloatArray:
+        """Numbers in [low, high)."""
+
+
+@dataclass(frozen=True)
+class SharedNoise:
+    """Noise for the rows of several askers, one behind the other: each draws for its own rows from its own
+    generator, and so gets what it would get alone.
+
+    shares: a generator and its number of rows for each asker.
+    """
+
+    shares: Sequence[tuple[np.random.Generator, int]]
+
+    def standard_normal(self, size: tuple[int, ...], /) -> FloatArray:
+        """Normal numbers of mean 0 and variance 1; size[0] is the rows of all."""
+        return np.concatenate([rng.standard_normal((count, *size[1:])) for rng, count in self.shares])
+
+    def uniform(self, low: float, high: float, size: int | tuple[int, ...], /) -> FloatArray:
+        """Numbers in [low, high); the first number of size is the rows of all."""
+        inner = () if isinstance(size, int) else size[1:]
+        return np.concatenate([rng.uniform(low, high, (count, *inner)) for rng, count in self.shares])
 
 
 class Distance(Protocol):
@@ -53,7 +83,8 @@ class Query:
     """Lookaheads asked of the sampler, one row each.
 
     boundary, target: [n, 2]; is_incoming: [n], the segment arrives at the boundary instead of leaving it;
-    guidance: [n] scale in world units, 0 for an unguided sample.
+    guidance: [n] scale in world units, 0 for an unguided sample, infinite for one that is held at both ends:
+    its last frames stand at the target.
     """
 
     boundary: FloatArray
@@ -91,7 +122,12 @@ class Sampler(Protocol):
 
 
 class PlanningModels(Protocol):
-    """The learned models a planner needs."""
+    """What was learned of a world. Without training there is a density alone, and asking for a network is
+    refused."""
+
+    @property
+    def has_networks(self) -> bool:
+        """Whether there are sampler, distance and calibration."""
 
     @property
     def sampler(self) -> Sampler:

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from peer_cases import make_inputs
 
-from benchmarks.peers.arrivals import arrival
+from benchmarks.peers.diffusion_replan import arrival
 
 SOURCE, TARGET = np.array([3.0, 3.0]), np.array([17.0, 3.0])
 

@@ -3,9 +3,10 @@ import pytest
 import torch
 from tiny import SCALING, WINDOW, make_denoiser
 
-from benchmarks.peers.chains import JointSampler
+from benchmarks.peers.compositional import JointSampler
 from chronoforest.models.denoiser import mirror, to_tokens, to_window
-from chronoforest.models.sampler import SamplerParams, SegmentSampler
+from chronoforest.models.params import SamplerParams
+from chronoforest.models.sampler import SegmentSampler
 
 START, GOAL = np.array([1.0, 2.0]), np.array([7.0, 5.0])
 

@@ -16,16 +16,16 @@ SOURCE, TARGET = np.array([3.0, 3.0]), np.array([17.0, 3.0])
 def searched(method, source=SOURCE, target=TARGET, num_rounds=100, seed=0):
     search, rng = method.begin(source, target), np.random.default_rng(seed)
     for _ in range(num_rounds):
-        if not search.is_open:
+        if search.found is not None or search.is_spent:
             break
         search.advance(rng)
     return search
 
 
-def test_a_chain_keeps_its_share_of_every_segment_but_the_last():
+def test_a_chain_keeps_every_segment_and_a_part_of_the_last():
     inputs = make_inputs()
-    search = searched(DiffusionReplan(inputs, ReplanParams(kept_share=0.5)))
-    straight = np.linalg.norm(TARGET - SOURCE) / (0.5 * StraightSampler().longest)
+    search = searched(DiffusionReplan(inputs))
+    straight = np.linalg.norm(TARGET - SOURCE) / StraightSampler().longest
     assert straight - 2 <= search.num_expanded <= straight + 1
     np.testing.assert_array_equal(search.found[[0, -1]], [SOURCE, TARGET])
 
@@ -41,9 +41,9 @@ def test_a_chain_in_a_dead_end_gives_up_with_its_attempt():
 
 def test_chains_get_a_segment_more_with_every_failure():
     inputs, chains = make_inputs(((7.0, 0.5), (13.0, 19.5))), StraightChains()
-    params = CompositionalParams(steps_per_segment=60.0, tries=2, max_rounds=5)
+    params = CompositionalParams(steps_per_segment=60.0, max_rounds=3)
     search = searched(Compositional(inputs, chains, params))
-    assert chains.asked == [3, 3, 4, 4, 5]
+    assert chains.asked == [3, 4, 5]
     assert search.found is None
     assert search.is_spent
     np.testing.assert_array_equal(search.attempt[[0, -1]], [SOURCE, TARGET])
@@ -71,22 +71,3 @@ def test_exploration_spreads_the_tree():
         search = searched(TreeSingle(inputs, params), np.array([3.0, 10.0]), np.array([18.0, 19.0]), 10)
         spread[weight] = len(np.unique(search.tree.parent[search.tree.parent >= 0]))
     assert spread[5.0] > spread[0.0]
-
-
-@pytest.mark.parametrize(
-    ("params", "values"),
-    [
-        (ReplanParams, {"num_samples": 0}),
-        (ReplanParams, {"scales": (-1.0,)}),
-        (ReplanParams, {"kept_share": 1.5}),
-        (CompositionalParams, {"tries": 0}),
-        (CompositionalParams, {"steps_per_segment": 0.0}),
-        (TreeParams, {"scales": ()}),
-        (TreeParams, {"num_expand": 0}),
-        (TreeParams, {"exploration": -0.5}),
-    ],
-)
-def test_bad_values_are_refused_with_the_value(params, values):
-    with pytest.raises(InvalidParameter) as refused:
-        params(**values)
-    assert str(next(iter(values.values()))) in str(refused.value)

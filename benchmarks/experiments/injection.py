@@ -1,0 +1,144 @@
+"""Appendix B: guidance on the denoised segment against guidance through the network into the noisy one.
+
+The paper argues for the first and reports no figures. Here both are walked, and segments are sampled from
+the starts of the official tasks toward their goals, to see what guidance does before anything is pruned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from benchmarks.ablations import named
+from benchmarks.case import Case
+from benchmarks.experiments.protocol import walk_official
+from benchmarks.experiments.stitch import task_problem
+from benchmarks.mazes import Maze
+from benchmarks.metrics import is_within
+from benchmarks.references import geodesics
+from benchmarks.report.tables import Entry, Row, Sheet
+from benchmarks.suite import Exhibit, Request, Suite
+from benchmarks.trials import Trial, figures_of
+from chronoforest.peers.choice import PlannerChoice
+from chronoforest.presets.loading import PresetPlanner
+from chronoforest.types import FloatArray, Query
+
+PRESET = "antmaze-giant-stitch-v0"
+INJECTIONS = {
+    "denoised, ramp (ours)": "online",
+    "denoised, last frame (paper)": "sparse-guidance",
+    "noisy": "noisy-injection",
+}
+EPISODES = 10
+NUM_SEGMENTS = 48
+
+
+@dataclass(frozen=True)
+class SegmentFigures:
+    """Means over segments.
+
+    walls: share of frames inside walls; boundary: units between the boundary and the first generated frame,
+    beyond the median hop of the segment; hop: the largest between neighbours; gain: units by which the tail
+    is nearer to the goal than the boundary is, at any angle round walls, over tails in free space.
+    """
+
+    walls: float
+    boundary: float
+    hop: float
+    gain: float
+
+
+def cases(request: Request) -> list[Case]:
+    """For every way of injecting: walks of the official tasks, and segments sampled at their starts."""
+    return [
+        Case(suite, PlannerChoice(PRESET), task, episode, variant=variant)
+        for suite in ("segments", "stitch")
+        for episode in range(request.episodes or EPISODES)
+        for task in range(1, 6)
+        for variant in INJECTIONS.values()
+    ]
+
+
+def run_injection(case: Case, planner: PresetPlanner) -> Trial:
+    """Walk, or sample segments and measure them."""
+    return _sample(case, planner) if case.suite == "segments" else walk_official(case, planner)
+
+
+def _sample(case: Case, planner: PresetPlanner) -> Trial:
+    problem = task_problem(case)
+    sampler = planner.prepared(named(case.variant)).models.sampler
+    query = Query(
+        boundary=np.repeat(problem.starts, NUM_SEGMENTS, axis=0),
+        target=np.repeat(problem.goals, NUM_SEGMENTS, axis=0),
+        is_incoming=np.zeros(NUM_SEGMENTS, dtype=np.bool_),
+        guidance=np.full(NUM_SEGMENTS, max(planner.params.search.junction.scales)),
+    )
+    segments = sampler(query, np.random.default_rng(case.seeds[1]))
+    return Trial(case, plan=None, figures=measure_segments(segments, problem.goals[0], case.maze))
+
+
+def measure_segments(segments: FloatArray, goal: FloatArray, maze: Maze) -> SegmentFigures:
+    """Measure segments [n, frames, 2] that start in row 0."""
+    is_free = maze.is_free(segments[:, 1:].reshape(-1, 2)).reshape(len(segments), -1)
+    hops = np.linalg.norm(np.diff(segments, axis=1), axis=-1)
+    tails = segments[is_free[:, -1], -1]
+    lengths = geodesics(maze).matrix(np.concatenate([[goal], segments[:1, 0], tails]))[0]
+    return SegmentFigures(
+        walls=float(1 - is_free.mean()),
+        boundary=float(np.maximum(hops[:, 0] - np.median(hops, axis=1), 0.0).mean()),
+        hop=float(hops.max(axis=1).mean()),
+        gain=float(np.mean(lengths[1] - lengths[2:])) if len(tails) else 0.0,
+    )
+
+
+CAP = 1000
+
+SEGMENT_COLUMNS = {
+    "frames in walls, %": "walls",
+    "boundary error, units": "boundary",
+    "largest hop, units": "hop",
+    "gained on the goal, units": "gain",
+}
+"""Columns of what was measured on segments, and the names of the measures."""
+
+
+def injection_table(trials: Sequence[Trial]) -> list[Exhibit]:
+    """A row for every way of injecting."""
+    rows = tuple(
+        Row(label, _entries([trial for trial in trials if trial.case.variant == variant]))
+        for label, variant in INJECTIONS.items()
+    )
+    columns = (f"success within {CAP}, %", "plans complete, %", "walks that fell, %", *SEGMENT_COLUMNS)
+    notes = (
+        "Success and falls are of walks with the whole planner, which prunes what guidance spoils.",
+        f"The other columns are of single segments, {NUM_SEGMENTS} from a start, before pruning; each start "
+        "counts once.",
+    )
+    title = "Where guidance is injected, giant maze"
+    return [Sheet("injection", title, "appendix B, argued", columns, rows, notes)]
+
+
+def _entries(trials: Sequence[Trial]) -> dict[str, Entry]:
+    walks = [trial for trial in trials if trial.case.suite == "stitch"]
+    sampled = figures_of(trials, SegmentFigures)
+    entries = {
+        f"success within {CAP}, %": Entry.of_share(is_within(trial, CAP) for trial in walks),
+        "plans complete, %": Entry.of_share(t.plan is not None and t.plan.is_complete for t in walks),
+        "walks that fell, %": Entry.of_share(t.walk is not None and t.walk.num_falls > 0 for t in walks),
+    }
+    for column, measure in SEGMENT_COLUMNS.items():
+        scale = 100.0 if column.endswith("%") else 1.0
+        entries[column] = Entry.of_mean([scale * getattr(one, measure) for one in sampled], digits=2)
+    return entries
+
+
+SUITE = Suite(
+    "injection",
+    "where guidance is injected",
+    cases,
+    run_injection,
+    injection_table,
+    figures=(SegmentFigures,),
+)

@@ -1,0 +1,100 @@
+"""Sweeps over what the paper does not give, one parameter at a time, on validation problems.
+
+The problems are random ones with three waypoints and a seed of their own, which no reported table uses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from benchmarks.case import Case
+from benchmarks.experiments.protocol import plan_random, random_cases
+from benchmarks.metrics import complete_plans, is_sound
+from benchmarks.overrides import overridden
+from benchmarks.report.pictures import Chart, Series
+from benchmarks.report.tables import Entry, Row, Sheet
+from benchmarks.suite import Exhibit, Request, Suite
+from benchmarks.trials import Trial
+from chronoforest.peers.choice import PlannerChoice
+from chronoforest.presets.loading import PresetPlanner
+
+EPISODES = 20
+VALIDATION = Case("multi", PlannerChoice("antmaze-giant-stitch-v0"), seed=777, num_waypoints=3)
+
+SWEEPS: dict[str, tuple[str, tuple[float, ...]]] = {
+    "pairs in a round": ("budget.num_pairs", (2, 4, 8)),
+    "of them for coverage": ("budget.num_coverage", (0, 1, 2)),
+    "τ, steps": ("budget.certified_gap", (10, 30, 100)),
+    "leaves promoted per pair": ("search.num_expand", (1, 2, 3)),
+    "samples per leaf": ("search.junction.num_samples", (4, 6, 12, 24)),
+    "denoising steps": ("sampler.num_steps", (5, 10, 20, 50)),
+    "α": ("calibration.alpha", (0.0, 0.0005, 0.002, 0.005)),
+    "λ": ("search.uncertainty_weight", (0.0, 0.1, 1.0, 10.0)),
+    "challenges of a link": ("challenge.max_challenges", (0, 1, 8)),
+}
+"""What is swept: the parameter's name for `changes`, and its values."""
+
+
+def cases(request: Request) -> list[Case]:
+    """Every value of every parameter on the same problems."""
+    problems = random_cases(VALIDATION, request.episodes or EPISODES)
+    return [
+        replace(case, change=change(path, value))
+        for path, values in SWEEPS.values()
+        for value in values
+        for case in problems
+    ]
+
+
+def change(path: str, value: float) -> str:
+    """How a case says which parameter is set to what."""
+    return f"{path}={value:g}"
+
+
+def run_changed(case: Case, planner: PresetPlanner) -> Trial:
+    """Plan with the one parameter set otherwise."""
+    return plan_random(case, overridden(planner, case.change))
+
+
+COLUMNS = ("sound plans, %", "÷ geodesic optimum", "its order ÷ best order", "expanded", "planning s")
+
+
+def sweep_charts(trials: Sequence[Trial]) -> list[Exhibit]:
+    """A table of everything and a chart for each parameter."""
+    rows = [row for name in SWEEPS for row in _rows(name, trials)]
+    notes = ("Validation problems: random, three waypoints, seed 777. Every change is from the preset.",)
+    sheet = Sheet("sweeps", "One parameter at a time", "", COLUMNS, tuple(rows), notes)
+    charts = (_chart(name, trials) for name in SWEEPS)
+    return [sheet, *(chart for chart in charts if chart.series[0].x)]
+
+
+def _rows(name: str, trials: Sequence[Trial]) -> Iterator[Row]:
+    path, values = SWEEPS[name]
+    for value in values:
+        own = [trial for trial in trials if trial.case.change == change(path, value)]
+        plans = complete_plans(own)
+        figures = (
+            Entry.of_share(trial.plan is not None and is_sound(trial.plan) for trial in own),
+            Entry.of_mean((plan.length / plan.geodesic for plan in plans), digits=3),
+            Entry.of_mean((plan.order_length / plan.geodesic for plan in plans), digits=3),
+            Entry.of_mean((plan.num_expanded for plan in plans), digits=1),
+            Entry.of_mean((plan.seconds for plan in plans), digits=2),
+        )
+        yield Row(f"{name} = {value:g}", dict(zip(COLUMNS, figures, strict=True)))
+
+
+def _chart(name: str, trials: Sequence[Trial]) -> Chart:
+    """Length against the geodesic optimum, and how much of it is the order's fault, over the values."""
+    path, values = SWEEPS[name]
+    rows = list(zip(values, _rows(name, trials), strict=True))
+    series = []
+    for column in COLUMNS[1:3]:
+        known = [(value, row.entries[column].ours) for value, row in rows]
+        points = [(float(value), ours.value) for value, ours in known if ours is not None]
+        series.append(Series(column, tuple(x for x, _ in points), tuple(y for _, y in points)))
+    slug = path.replace(".", "-")
+    return Chart(f"sweep-{slug}", f"Length over {name}", "", name, "÷ geodesic optimum", tuple(series))
+
+
+SUITE = Suite("sweeps", "parameters the paper does not give", cases, run_changed, sweep_charts)

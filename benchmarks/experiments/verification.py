@@ -1,0 +1,355 @@
+"""Does the denoiser know what nobody does? Pieces of held-out recordings, and planted ones nobody made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property, partial
+from pathlib import Path
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from benchmarks.case import Case
+from benchmarks.experiments import city, strait
+from benchmarks.mazes import Maze, maze_of
+from benchmarks.references import geodesic_matrix
+from benchmarks.report.tables import Entry, Row, Sheet
+from benchmarks.suite import Request, Suite
+from benchmarks.trials import Trial, figures_of
+from benchmarks.worlds.lanes import Link, at_distances
+from benchmarks.worlds.strait import STRAIT
+from benchmarks.worlds.trips import units
+from chronoforest.data.episodes import load
+from chronoforest.errors import BadDataset
+from chronoforest.peers.choice import PlannerChoice
+from chronoforest.planning.preparation import prepare
+from chronoforest.planning.variants import VARIANTS
+from chronoforest.presets.loading import PresetPlanner
+from chronoforest.roadmap.verify import Checker
+from chronoforest.types import FloatArray, lengths_along, path_length
+
+GIANT, ANTS = "pointmaze-giant-stitch-v0", "antmaze-giant-stitch-v0"
+KINDS = {
+    GIANT: ("driven", "bulged", "across"),
+    ANTS: ("driven", "bulged", "across"),
+    strait.PRESET: ("driven", "bulged", "across", "reversed", "turned", "crossed"),
+    city.PRESET: ("driven", "held out", "bulged", "reversed", "turned"),
+}
+"""What is asked of each world. Driven pieces are of held-out recordings; in the city they lead along streets
+that three trips or more took, since one that was held out may have been where nothing was learned. Bulged
+ones are driven but for a bulge aside, across ones straight lines through walls. Turned ones leave one way for
+another where the two meet and no recording does so, crossed ones where the two do not join."""
+
+BULGES = {city.PRESET: (60.0, 100.0)}
+"""Units that a piece is bulged aside, in the city metres; 3 to 5 elsewhere."""
+
+EPISODES, BATCH = 15, 20
+"""Batches of pieces of every kind, and pieces in each."""
+
+SHORTEST = 0.6
+"""Pieces are between this share of the longest one and all of it long."""
+
+WAY_ROUND = 2.0
+"""Times the length of a line through walls that the way round is long at least."""
+
+NUM_TRIES = 100_000
+
+SHARPEST, BLUNTEST = 40.0, 140.0
+"""Degrees between two ways that cross."""
+
+IsPlanted = Callable[[FloatArray], bool]
+
+
+@dataclass(frozen=True)
+class PieceFigures:
+    """How many pieces of a kind were asked about, how many of them density or headings refute before the
+    denoiser is asked, and how many it refutes of the others."""
+
+    kind: str
+    num_pieces: int
+    num_before: int
+    num_by_motion: int
+
+
+def cases(request: Request) -> list[Case]:
+    """Batches of pieces of every kind, since many are asked about at once."""
+    return [
+        Case(
+            "verification",
+            PlannerChoice(preset),
+            episode=episode,
+            seed=seed,
+            variant="verified",
+            instance=kind,
+        )
+        for preset, kinds in KINDS.items()
+        for kind in kinds
+        for seed in range(request.repeats or 1)
+        for episode in range(request.episodes or EPISODES)
+    ]
+
+
+def refute(case: Case, planner: PresetPlanner) -> Trial:
+    """How many pieces of a kind are refuted, and by what."""
+    checker = _checker(planner)
+    rng = np.random.default_rng([case.seed, case.episode])
+    pieces = Pieces(held_out(case.choice.data, case.preset, planner), checker.piece_length, rng)
+    drawn = [planner.frame.to_local(piece) for piece in _drawn(pieces, case)]
+    found = checker.settled(drawn, VARIANTS["verified"].piece_samples, rng)
+    by_motion = sum(piece.refuted_by == "motion" for piece in found)
+    before = sum(piece.refuted_by in ("support", "heading") for piece in found)
+    return Trial(case, plan=None, figures=PieceFigures(case.instance, len(found), before, by_motion))
+
+
+def _drawn(pieces: Pieces, case: Case) -> list[FloatArray]:
+    """Pieces of the kind of a case."""
+    is_planted = _judge(case)
+    if case.instance == "across":
+        return pieces.across(BATCH, is_planted)
+    if case.instance == "reversed":
+        return [one[::-1] for one in pieces.driven(BATCH, lambda piece: is_planted(piece[::-1]))]
+    if case.instance == "bulged":
+        return pieces.bulged(BATCH, BULGES.get(case.preset, (3.0, 5.0)), is_planted)
+    if case.instance in ("turned", "crossed"):
+        return pieces.changing(BATCH, _changes(case))
+    return pieces.driven(BATCH, _is_recorded(case) if case.instance == "driven" else None)
+
+
+@cache
+def _checker(planner: PresetPlanner) -> Checker:
+    """What a planner verifies ways with, made once."""
+    return prepare(planner.models, planner.params, VARIANTS["verified"]).checker
+
+
+def held_out(folder: Path, preset: str, planner: PresetPlanner) -> FloatArray:
+    """[E, T, 2] recordings that nothing was learned from, in the coordinates in which they came: those in
+    which a planner takes problems, and in which the truth about its world is known."""
+    path = folder / f"{preset}-val.npz"
+    if not path.is_file():
+        raise BadDataset(
+            f"{path}: no such file; `python -m benchmarks generate` or `python -m benchmarks record` makes it"
+        )
+    episodes = load(path)
+    tracks = episodes.frame.to_user(episodes.xy.astype(np.float64))
+    if any(frame.is_degrees for frame in (episodes.frame, planner.frame)) or not _is_near(tracks, planner):
+        raise BadDataset(
+            f"{path} and the weights of {preset} lie in different frames: the recordings have "
+            f"{episodes.frame.summary()}, the weights {planner.frame.summary()}; import both from tracks in "
+            "the same plain coordinates, as `python -m benchmarks record` does, and train again"
+        )
+    return tracks
+
+
+def _is_near(tracks: FloatArray, planner: PresetPlanner) -> bool:
+    """Whether any of the recordings [E, T, 2] comes to where a planner's models were learned."""
+    places = planner.frame.to_local(tracks.reshape(-1, 2))
+    return bool((planner.models.density.margin(places) > 0).any())
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """Draws pieces up to `longest` units long from recordings [E, T, 2]; fewer than asked for where hardly
+    any is wanted."""
+
+    tracks: FloatArray
+    longest: float
+    rng: np.random.Generator
+
+    def driven(self, count: int, is_wanted: IsPlanted | None = None) -> list[FloatArray]:
+        """Parts of recordings."""
+        return self._found(count, self._part, is_wanted)
+
+    def across(self, count: int, is_wanted: IsPlanted) -> list[FloatArray]:
+        """Straight lines between recorded places."""
+        return self._found(count, self._line, is_wanted)
+
+    def bulged(self, count: int, height: tuple[float, float], is_wanted: IsPlanted) -> list[FloatArray]:
+        """Parts of recordings with a bulge aside, in each of three shapes."""
+
+        def draw() -> FloatArray | None:
+            part = self._part()
+            return None if part is None else bulged(part, self.rng.uniform(*height), self.rng)
+
+        return self._found(count, draw, is_wanted)
+
+    def changing(self, count: int, is_wanted: IsPlanted) -> list[FloatArray]:
+        """Pieces that go along one recording and then along another that crosses it."""
+        return [self._middle(way) for way in self._found(count, self._change, is_wanted)]
+
+    def _found(
+        self, count: int, draw: Callable[[], FloatArray | None], is_wanted: IsPlanted | None
+    ) -> list[FloatArray]:
+        found: list[FloatArray] = []
+        for _ in range(NUM_TRIES):
+            piece = draw()
+            if piece is not None and (is_wanted is None or is_wanted(piece)):
+                found.append(piece)
+            if len(found) == count:
+                break
+        return found
+
+    def _part(self) -> FloatArray | None:
+        track = self.tracks[self.rng.integers(len(self.tracks))]
+        first = int(self.rng.integers(0, len(track) - 2))
+        along = lengths_along(track[first:])
+        last = int(np.searchsorted(along, self._length()))
+        return track[first : first + last + 1] if 2 <= last < len(along) else None
+
+    def _length(self) -> float:
+        return self.longest * self.rng.uniform(SHORTEST, 1.0)
+
+    def _line(self) -> FloatArray | None:
+        start, end = self._rows[0].data[self.rng.integers(0, self._rows[0].n, 2)]
+        is_long = SHORTEST * self.longest <= np.linalg.norm(end - start) <= self.longest
+        return np.linspace(start, end, 20) if is_long else None
+
+    @cached_property
+    def _rows(self) -> tuple[cKDTree, FloatArray]:
+        """All recorded places, and [n, 2] the directions there."""
+        ahead = np.gradient(self.tracks, axis=1).reshape(-1, 2)
+        return cKDTree(self.tracks.reshape(-1, 2)), units(ahead)
+
+    def _change(self) -> FloatArray | None:
+        """[n, 2] along one recording and then, after a rounded corner, along one that crosses it, the longest
+        piece before and after."""
+        tree, ahead = self._rows
+        row = int(self.rng.integers(tree.n))
+        near = np.array(tree.query_ball_point(tree.data[row], 0.1 * self.longest))
+        angle = np.degrees(np.arccos(np.clip(ahead[near] @ ahead[row], -1.0, 1.0)))
+        near = near[(angle > SHARPEST) & (angle < BLUNTEST)]
+        if len(near) == 0:
+            return None
+        (before, at), (after, on) = (
+            divmod(k, self.tracks.shape[1]) for k in (row, int(self.rng.choice(near)))
+        )
+        come, go = self.tracks[before, : at + 1], self.tracks[after, on:]
+        corner = 0.15 * self.longest
+        if min(path_length(come), path_length(go)) < self.longest:
+            return None
+        come, go = (at_distances(way, np.linspace(corner, self.longest, 20)) for way in (come[::-1], go))
+        share, middle = np.linspace(0.0, 1.0, 9)[1:-1, None], tree.data[row]
+        bend = (1 - share) ** 2 * come[0] + 2 * share * (1 - share) * middle + share**2 * go[0]
+        return np.concatenate([come[::-1], bend, go])
+
+    def _middle(self, way: FloatArray) -> FloatArray:
+        """The part of a way with a change in its middle that is as long as a piece."""
+        half, total = 0.5 * self._length(), path_length(way)
+        return at_distances(way, np.linspace(total / 2 - half, total / 2 + half, 40))
+
+
+def bulged(piece: FloatArray, height: float, rng: np.random.Generator) -> FloatArray:
+    """[40, 2] a piece whose middle lies `height` units aside: as a bow, a plateau with slopes, or a sudden
+    one."""
+    way = at_distances(piece, np.linspace(0.0, path_length(piece), 40))
+    share, chord = np.linspace(0.0, 1.0, 40), units(piece[-1:] - piece[:1])[0]
+    shapes = (
+        np.sin(np.pi * share),
+        np.clip(4.0 * np.minimum(share, 1.0 - share), 0.0, 1.0),
+        (np.abs(share - 0.5) < 0.17).astype(np.float64),
+    )
+    aside = rng.choice([-1.0, 1.0]) * np.array([-chord[1], chord[0]])
+    return np.asarray(way + height * shapes[rng.integers(len(shapes))][:, None] * aside)
+
+
+def _judge(case: Case) -> IsPlanted:
+    """Whether nobody makes a piece, by the truth about its world."""
+    if case.preset == strait.PRESET:
+        return _is_beside_lanes if case.instance == "bulged" else _is_off_lanes
+    if case.preset == city.PRESET:
+        known = city.known_city(case.choice.data / city.FOLDER)
+        if case.instance == "bulged":
+            return lambda piece: known.trips.num_followed(piece) == 0
+        return lambda piece: known.judge(piece).against > 0.5 * path_length(piece)
+    maze = maze_of(case.preset)
+    return maze.crosses_wall if case.instance == "bulged" else partial(_is_behind_walls, maze=maze)
+
+
+def _changes(case: Case) -> IsPlanted:
+    """Whether a way with a change in its middle is one that no recording makes, of the kind of the case."""
+    if case.preset == city.PRESET:
+        known = city.known_city(case.choice.data / city.FOLDER)
+        return lambda way: not known.turns(way).all()
+    return _is_crossed if case.instance == "crossed" else _is_turned
+
+
+def _strait_changes(way: FloatArray) -> list[tuple[Link, Link]]:
+    """The changes that no ship makes, of a way that is on a link at both ends."""
+    near = STRAIT.links_along(way)
+    if not (near[0] and near[-1]):
+        return []
+    return STRAIT.unrecorded_changes(way, min(near[0]), min(near[-1]))
+
+
+def _is_turned(way: FloatArray) -> bool:
+    """There is one such change, between links that meet at a place."""
+    found = _strait_changes(way)
+    return len(found) == 1 and bool({*found[0][0]} & {*found[0][1]})
+
+
+def _is_crossed(way: FloatArray) -> bool:
+    """There is one such change, between links that share no place: one passes over the other."""
+    found = _strait_changes(way)
+    return len(found) == 1 and not {*found[0][0]} & {*found[0][1]}
+
+
+def _is_recorded(case: Case) -> IsPlanted | None:
+    """Whether a piece leads along a recorded street, in the city; elsewhere all that was driven does."""
+    if case.preset != city.PRESET:
+        return None
+    known = city.known_city(case.choice.data / city.FOLDER)
+    return lambda piece: known.trips.num_followed(piece) >= city.LEAST_PASSES
+
+
+def _is_behind_walls(piece: FloatArray, maze: Maze) -> bool:
+    """A line through walls whose ends are no corner apart: the way round is much longer."""
+    if not maze.crosses_wall(piece):
+        return False
+    return bool(geodesic_matrix(maze, piece[[0, -1]])[0, 1] > WAY_ROUND * path_length(piece))
+
+
+def _is_off_lanes(piece: FloatArray) -> bool:
+    verdict = STRAIT.judge(piece)
+    return verdict.num_against + verdict.num_off > 0.5 * verdict.num_pieces
+
+
+def _is_beside_lanes(piece: FloatArray) -> bool:
+    return STRAIT.judge(piece).num_off > 0
+
+
+def verification_table(trials: Sequence[Trial]) -> list[Sheet]:
+    """Shares of pieces that are refuted, of every kind in every world."""
+    rows = []
+    for preset, kind in dict.fromkeys((trial.case.preset, trial.case.instance) for trial in trials):
+        own = [one for one in trials if (one.case.preset, one.case.instance) == (preset, kind)]
+        entries = dict(zip(COLUMNS, _entries(figures_of(own, PieceFigures)), strict=True))
+        rows.append(Row(f"{preset}: {kind}", entries))
+    notes = (
+        "Driven pieces are from held-out recordings; nobody makes the others.",
+        "In the city three trips or more went the way of a driven piece; held-out ones may be anywhere.",
+        "Of the rest: of those that density and headings let pass, what the denoiser refutes.",
+    )
+    return [Sheet("verification", "Pieces that are refuted, %", "", COLUMNS, tuple(rows), notes)]
+
+
+COLUMNS = ("pieces", "refuted", "by density and headings", "of the rest by the denoiser")
+
+
+def _entries(found: Sequence[PieceFigures]) -> Iterator[Entry]:
+    """In the order of the columns."""
+    count, before = sum(one.num_pieces for one in found), sum(one.num_before for one in found)
+    by_motion = sum(one.num_by_motion for one in found)
+    yield Entry.of_value(count, count, digits=0)
+    yield Entry.of_share(k < before + by_motion for k in range(count))
+    yield Entry.of_share(k < before for k in range(count))
+    yield Entry.of_share(k < by_motion for k in range(count - before))
+
+
+SUITE = Suite(
+    "verification",
+    "driven pieces and planted ones",
+    cases,
+    refute,
+    verification_table,
+    figures=(PieceFigures,),
+)

@@ -1,0 +1,233 @@
+"""What the numbers on the pages come from: records, cards of weights, presets and parameters.
+
+A source is `FILE; CONDITIONS; COLUMNS`, as in `records/pairs.jsonl.gz; preset=point-giant; trials`; with
+`by FIELD` among the conditions it is a table with a row for each of its values. `weights; figures` and
+`weights; commands` are tables of what the cards of the weights say, `preset; ant-giant; FIELD` is a value of
+a preset, `records/paper/SUITE; TABLE; ROW; COLUMN` a cell of the paper's tables, and `parameters; NAMES` a
+table of parameters from their docstrings.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from operator import attrgetter
+from pathlib import Path
+
+from benchmarks import metrics
+from benchmarks.experiments.protocol import COLUMNS
+from benchmarks.metrics import complete_plans
+from benchmarks.parameters import parameter_table
+from benchmarks.registry import SUITES
+from benchmarks.report.tables import Sheet, TextTable, shown
+from benchmarks.run import read_records, read_trials
+from benchmarks.trials import Trial
+from chronoforest.errors import BadResult, InvalidParameter, UnknownName
+from chronoforest.models.store import KINDS, STUDENT, Card, Stored, files_of
+from chronoforest.names import PRESETS, full_name
+from chronoforest.presets.named import PRESETS as NAMED
+from chronoforest.presets.named import get_preset
+
+ROOT = Path(__file__).parents[1]
+SHORT = {name: short.replace("-", " ") for short, name in PRESETS.items()}
+
+MORE: dict[str, Callable[[Sequence[Trial]], str]] = {
+    "trials": lambda trials: str(len(trials)),
+    "success": lambda trials: f"{100 * metrics.success(trials).value:.1f} %",
+    "complete share": lambda trials: f"{100 * metrics.completeness(trials).value:.1f} %",
+    "complete plans through walls": lambda trials: str(metrics.num_wall_crossings(trials)),
+    "first plan s (median)": lambda trials: _first_seconds(trials),
+}
+"""Columns that every suite has, beside those of its own tables."""
+
+
+def content(source: str) -> str:
+    """A number or a table, as the pages show it."""
+    parts = tuple(part.strip() for part in source.split(";"))
+    if parts in WEIGHTS:
+        return WEIGHTS[parts]().to_pipes()
+    if parts[0] == "parameters" and len(parts) == 2:
+        return parameter_table(parts[1]).to_pipes()
+    if len(parts) == 4:
+        return _paper_cell(*parts)
+    if parts[0].endswith(".json"):
+        return _stored(*parts)
+    if len(parts) != 3:
+        raise InvalidParameter(f"a source is FILE; CONDITIONS; COLUMNS, got {source!r}")
+    return _setting(parts[1], parts[2]) if parts[0] == "preset" else _figures(*parts)
+
+
+def _stored(file: str, part: str, name: str) -> str:
+    """A number of a JSON file, with three digits that count."""
+    value = json.loads((ROOT / file).read_text(encoding="utf-8"))[part][name]
+    return str(round(value)) if value >= 100 else f"{value:.3g}"
+
+
+def _setting(preset: str, name: str) -> str:
+    """A value of a preset, such as `planner.challenge.doubt`, or of its fast mode: `ant-giant fast`."""
+    named, _, mode = preset.partition(" ")
+    chosen = get_preset(named).fast() if mode == "fast" else get_preset(named)
+    try:
+        return f"{attrgetter(name)(chosen):g}"
+    except AttributeError as error:
+        raise InvalidParameter(f"preset {named} has no {name}: {error}") from error
+
+
+def _figures(file: str, conditions: str, names: str) -> str:
+    """Figures of the trials that fulfil the conditions, or a table of them."""
+    wanted, columns = _conditions(conditions), _names(names)
+    trials = _chosen(_trials(file), wanted.conditions)
+    cells = {**COLUMNS.get(trials[0].case.suite, COLUMNS["stitch"]), **MORE}  # the paper's suites walk tasks
+    for name in columns:
+        if name not in cells:
+            raise UnknownColumn(name, cells)
+    if wanted.rows is None:
+        return ", ".join(cells[name](trials) for name in columns)
+    groups = _groups(trials, wanted.rows, wanted.values)
+    rows = tuple((name, *(cells[column](group) for column in columns)) for name, group in groups.items())
+    return TextTable("", (wanted.rows, *columns), rows).to_pipes()
+
+
+def _first_seconds(trials: Sequence[Trial]) -> str:
+    """When a complete plan was there for the first time; a dash for records that do not tell it."""
+    told = [plan.first_seconds for plan in complete_plans(trials) if plan.first_seconds is not None]
+    return f"{metrics.median(told):.2f}" if told else "–"
+
+
+class UnknownColumn(UnknownName):
+    """A suite or a table has no column of that name."""
+
+    kind = "column"
+
+
+class UnknownTable(UnknownName):
+    """The paper's tables of a suite have no such name."""
+
+    kind = "table"
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which trials, and what of them makes the rows of a table; values: of the rows, in their order."""
+
+    conditions: Mapping[str, tuple[str, ...]]
+    rows: str | None
+    values: tuple[str, ...]
+
+
+def _conditions(text: str) -> Wanted:
+    """Conditions such as `preset=ant-giant seed=0,1`, and `by preset=ant-medium,ant-large` for the rows."""
+    words, rows = text.split(), None
+    conditions: dict[str, tuple[str, ...]] = {}
+    for before, word in zip(["", *words], words, strict=False):
+        if word == "by":
+            continue
+        name, sign, values = word.partition("=")
+        if before == "by":
+            rows = name
+        if sign:
+            conditions[name] = tuple(full_name(value) for value in values.split(","))
+    return Wanted(conditions, rows, conditions.get(rows or "", ()))
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",")]
+
+
+@cache
+def _trials(path: str) -> tuple[Trial, ...]:
+    return tuple(read_trials(ROOT / path))
+
+
+def _chosen(trials: Sequence[Trial], conditions: Mapping[str, tuple[str, ...]]) -> list[Trial]:
+    """The trials whose case or choice has one of the values told for each field."""
+    found = [t for t in trials if all(_field(t, name) in values for name, values in conditions.items())]
+    if not found:
+        raise BadResult(f"no trial has {dict(conditions)}")
+    return found
+
+
+def _field(trial: Trial, name: str) -> str:
+    holder = trial.case if hasattr(trial.case, name) else trial.case.choice
+    return str(getattr(holder, name))
+
+
+def _groups(trials: Sequence[Trial], name: str, values: Sequence[str]) -> dict[str, list[Trial]]:
+    """Trials by a field's values as a reader knows them, in the order that was told or else the file's."""
+    known = values or tuple(dict.fromkeys(_field(trial, name) for trial in trials))
+    return {SHORT.get(value, value): [t for t in trials if _field(t, name) == value] for value in known}
+
+
+def _paper_cell(path: str, name: str, label: str, column: str) -> str:
+    """Our figure in one cell of one of the paper's tables."""
+    sheets = {sheet.name: sheet for sheet in _sheets(path)}
+    if name not in sheets:
+        raise UnknownTable(name, sheets)
+    rows = {row.label: row.entries for row in sheets[name].rows}
+    if column not in rows.get(label, {}):
+        raise UnknownColumn(f"{label}; {column}", [f"{row}; {c}" for row in rows for c in rows[row]])
+    return shown(rows[label][column])
+
+
+@cache
+def _sheets(path: str) -> tuple[Sheet, ...]:
+    """The tables of one suite, by the path FOLDER/SUITE."""
+    folder, _, suite = path.rpartition("/")
+    trials = read_records(ROOT / folder, SUITES[suite])
+    return tuple(found for found in SUITES[suite].show(trials) if isinstance(found, Sheet))
+
+
+def _cards(kind: str) -> Iterator[tuple[str, str, Card]]:
+    """Preset as a reader knows it, file and card of every model of a kind that is in the repository."""
+    for name, preset in NAMED.items():
+        for file in files_of(preset.weights, kind):
+            yield SHORT[name], file, Stored.read(preset.weights, kind, file).card
+
+
+def _card_figures() -> TextTable:
+    """What held-out recordings say about each preset's own models."""
+    cards = {(preset, file): card["figures"] for kind in KINDS for preset, file, card in _cards(kind)}
+    rows = []
+    for preset in dict.fromkeys(preset for preset, _ in cards):
+        denoiser = cards[preset, "denoiser"]
+        sampled = [
+            f"{100 * denoiser[f'{way}_unsupported_share']:.1f} %, {100 * denoiser[f'{way}_jump_share']:.1f} %"
+            for way in ("leaving", "arriving")
+        ]
+        rows.append(
+            (
+                preset,
+                f"{cards[preset, 'distance']['held_out_rank_correlation']:.3f}",
+                f"{denoiser['held_out_loss']:.4f}",
+                *sampled,
+                f"{cards[preset, 'tracker']['held_out_action_error']:.3f}",
+                f"{100 * cards[preset, 'density']['held_out_unsupported_share']:.2f} %",
+            )
+        )
+    return TextTable("", CARD_HEADER, tuple(rows))
+
+
+def _card_commands() -> TextTable:
+    """What made each network, and how long it took."""
+    rows = [
+        (preset, file, f"`{card['command']}`", f"{card['seconds']:.0f} s, {card['device']}")
+        for kind in (*KINDS[1:], STUDENT)
+        for preset, file, card in _cards(kind)
+    ]
+    return TextTable("", ("preset", "model", "command", "time, device"), tuple(sorted(rows)))
+
+
+CARD_HEADER = (
+    "preset",
+    "distance: rank correlation with held-out steps",
+    "denoiser: held-out loss",
+    "leaving: unsupported frames, segments that jump",
+    "arriving: unsupported frames, segments that jump",
+    "tracker: held-out action error",
+    "density: held-out states outside",
+)
+
+WEIGHTS = {("weights", "figures"): _card_figures, ("weights", "commands"): _card_commands}
+"""Tables of the weights' cards, by their sources."""

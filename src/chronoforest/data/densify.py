@@ -1,0 +1,264 @@
+"""Ways between rows that lie far apart: recordings together show what each of them leaves out.
+
+Rows a minute apart show where a vehicle was and not how it got there, and lines between them cut through
+blocks. But others were seen in between. So the way from a row to the next leads over the places of all
+recordings such that its hops, each to the power of 1.5, add up to the least: many short ones along a street
+cost less than a long one across a block, and those with the traffic less than those against it: the other
+carriageway of a wide road is near. Whether that is right is asked of rows that are held out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from chronoforest.data.cut import Cutting
+from chronoforest.data.frames import plainly
+from chronoforest.data.tracks import (
+    Finding,
+    Spacing,
+    Tracks,
+    Watch,
+    are_moves,
+    median_period,
+    moves_across,
+    resampled,
+    unwatched,
+)
+from chronoforest.types import BoolArray, FloatArray, IntArray, path_length
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+Between = Literal["followed", "straight"]
+
+
+@dataclass(frozen=True)
+class Densified:
+    """Recordings whose ways between rows are known as well as they can be; period: seconds between the rows
+    to make of them; added: what was put between rows, "" where nothing was."""
+
+    tracks: Tracks
+    period: float
+    finding: Finding
+    added: str = ""
+
+
+def densified(
+    tracks: Tracks, step: float | None, period: float, between: Between, unit: str, watch: Watch = unwatched
+) -> Densified:
+    """Recordings with the ways between their rows, and how many rows to make of one.
+
+    step: what the user wants, which stays; period: what rows were to be apart; unit: of lengths.
+    """
+    spacing = Spacing.of(tracks)
+    is_thinned = period > 1.5 * median_period(tracks)
+    is_asked = spacing.is_coarse and between == "followed" and not is_thinned
+    led = followed(tracks, spacing.move, watch) if is_asked else None
+    num_parts = _num_parts(tracks, period, led) if step is None and not is_thinned else 1
+    found, done = spacing.summary(unit), []
+    if led is not None:
+        found = spacing.figures(unit)
+        gain = f"{plainly(led.missed)} {unit} off on average, {plainly(led.missed_by_lines)} {unit} with"
+        done.append(f"led over the rows of others: held-out ones lie {gain} straight lines")
+    if num_parts > 1:
+        done.append(f"{num_parts} rows made of each{'' if led is not None else ', on straight lines'}")
+    finding = Finding("rows", found, "; ".join(done) or ("kept" if spacing.is_coarse else ""))
+    added = "; ".join([found, *done]) if done else ""
+    return Densified(tracks if led is None else led.tracks, period / num_parts, finding, added)
+
+
+def _num_parts(tracks: Tracks, period: float, led: Followed | None) -> int:
+    """Rows to make of one: as many as show the ways of others that recordings were led over, and as make
+    nine tenths of the rows lie in recordings of `most_parts` where they are too short; within bounds."""
+    ends = np.cumsum(tracks.lengths)
+    lengths = np.sort((tracks.time[ends - 1] - tracks.time[ends - tracks.lengths]) / period + 1)[::-1]
+    lost = 100 * lengths[lengths < Cutting.shortest].sum() / lengths.sum()
+    wanted = 1
+    if led is not None or (lost > Cutting.much_lost and len(tracks) >= Cutting.few_recordings):
+        usual = lengths[np.searchsorted(np.cumsum(lengths) / lengths.sum(), Cutting.kept_share - 1e-9)]
+        wanted = int(np.ceil(Cutting.most_parts / max(1.0, usual - 1)))
+    if led is not None:
+        wanted = max(wanted, _parts_for_ways(led.tracks, period))
+    return max(1, min(Cutting.most_parts, int(Cutting.most_across / max(1.0, moves_across(tracks))), wanted))
+
+
+def _parts_for_ways(tracks: Tracks, period: float) -> int:
+    """So that lines between rows hardly cut corners any more, as some of the tracks show."""
+    some = tracks.where(tracks.part % -(-len(tracks) // 300) == 0)
+    spacings = (Spacing.of(resampled(some, period / count)) for count in range(1, Cutting.most_parts))
+    fine = (count for count, rows in enumerate(spacings, start=1) if rows.cut <= 0.15 * rows.move)
+    return next(fine, Cutting.most_parts)
+
+
+@dataclass(frozen=True)
+class Followed:
+    """tracks: with the places between their rows; missed, missed_by_lines: units that held-out rows lie off
+    such ways and off straight lines on average, the rows beside them being twice as far apart as usual."""
+
+    tracks: Tracks
+    missed: float
+    missed_by_lines: float
+
+
+@dataclass(frozen=True, eq=False)
+class Crowd:
+    """places: [n, 2] where recordings were seen; node: [N] the place of every row; graph: [n, n] sparse, what
+    hops between neighbouring places cost."""
+
+    places: FloatArray
+    node: IntArray
+    graph: csr_array
+
+    @classmethod
+    def of(cls, rows: FloatArray, is_last: BoolArray, move: float) -> Crowd:
+        """Of rows [N, 2], some of which are the last of a recording [N]; those in a square of a twentieth of
+        a usual move are one place, amid them."""
+        from scipy.sparse import csr_array  # commands that import nothing start without SciPy
+        from scipy.spatial import Delaunay
+
+        cells = np.floor((rows - rows.min(axis=0)) / (move / 20.0)).astype(np.int64)
+        _, node = np.unique(cells[:, 0] * (cells[:, 1].max() + 1) + cells[:, 1], return_inverse=True)
+        places, ahead = _means(node, rows), _means(node, _headings(rows, is_last, move))
+        corners = Delaunay(places).simplices
+        pairs = np.concatenate([corners[:, [0, 1]], corners[:, [1, 2]], corners[:, [2, 0]]])
+        pairs = np.unique(np.concatenate([pairs, pairs[:, ::-1]]), axis=0)
+        hops = places[pairs[:, 1]] - places[pairs[:, 0]]
+        length = np.linalg.norm(hops, axis=1)
+        along = (hops * ahead[pairs].mean(axis=1)).sum(axis=1) / length
+        cost = length**1.5 * (1.0 + 3.0 * np.maximum(0.0, -along))
+        return cls(places, node, csr_array((cost, pairs.T), shape=(len(places),) * 2))
+
+    def ways(
+        self, firsts: IntArray, lasts: IntArray, watch: Watch = unwatched, most_cells: int = 4_000_000
+    ) -> list[FloatArray]:
+        """[k, 2] the places between each of some rows [h] and another one; none where the straight line is
+        best, or where the way is a long detour.
+
+        most_cells: of the table of ways from some places to all, which is made part by part.
+        """
+        sources, targets = self.node[firsts], self.node[lasts]
+        line = np.linalg.norm(self.places[targets] - self.places[sources], axis=1)
+        found: list[FloatArray] = [np.zeros((0, 2))] * len(sources)
+        left = np.argsort(line, kind="stable")[np.sort(line) > 0]
+        size = max(1, most_cells // len(self.places))
+        for limit in (0.3, 1.0):  # nearly all are found by the first, which is quicker
+            unmet: list[int] = []
+            for begin in range(0, len(left), size):
+                watch(begin, len(left), "ways between rows")
+                hops = left[begin : begin + size]
+                before = self._before(sources[hops], limit * float(line[hops].max()) ** 1.5)
+                for hop, row in zip(hops.tolist(), before, strict=True):
+                    if row[targets[hop]] < 0:
+                        unmet.append(hop)
+                    else:
+                        found[hop] = self.places[_traced(row, int(sources[hop]), int(targets[hop]))]
+            left = np.array(unmet, dtype=np.int64)
+        return found
+
+    def _before(self, sources: IntArray, limit: float) -> Iterator[IntArray]:
+        """For every source, [n] the place before each on the way to it, negative where it costs too much."""
+        from scipy.sparse.csgraph import dijkstra
+
+        starts, rows = np.unique(sources, return_inverse=True)
+        table = dijkstra(self.graph, indices=starts, limit=limit, return_predecessors=True)[1]
+        return (table[row] for row in rows)
+
+
+def followed(tracks: Tracks, move: float, watch: Watch = unwatched) -> Followed | None:
+    """Tracks that lead over the places of others between their rows, or None where that is no better than
+    straight lines; move: units from row to row."""
+    rows, is_last = tracks.places, np.append(~tracks.is_step, True)
+    missed_by_lines, missed = _missed(rows, is_last, move)
+    if not missed < missed_by_lines:
+        return None
+    firsts = np.flatnonzero(~is_last)
+    lines = np.stack([rows[firsts], rows[firsts + 1]], axis=1)
+    between = _sensible(lines, Crowd.of(rows, is_last, move).ways(firsts, firsts + 1, watch))
+    return Followed(_led_over(tracks, firsts, between), missed, missed_by_lines)
+
+
+def _missed(rows: FloatArray, is_last: BoolArray, move: float) -> tuple[float, float]:
+    """Units that held-out rows lie off the line between the rows beside them on average, and off the way over
+    other rows; not numbers where too few can be held out."""
+    hops = np.where(is_last[:-1], 0.0, np.linalg.norm(np.diff(rows, axis=0), axis=1))
+    inner = np.flatnonzero(are_moves(np.minimum(hops[:-1], hops[1:]), move)) + 1
+    held_out = inner[:: max(3, len(inner) // 500)]
+    if len(held_out) < 20:
+        return np.nan, np.nan
+    is_kept = np.ones(len(rows), dtype=bool)
+    is_kept[held_out] = False
+    number = np.cumsum(is_kept) - 1
+    lines = np.stack([rows[held_out - 1], rows[held_out + 1]], axis=1)
+    crowd = Crowd.of(rows[is_kept], is_last[is_kept], move)
+    ways = _sensible(lines, crowd.ways(number[held_out - 1], number[held_out + 1]))
+    led = [_through(line, way) for line, way in zip(lines, ways, strict=True)]
+    return _mean_gap(rows[held_out], lines), _mean_gap(rows[held_out], led)
+
+
+def _headings(rows: FloatArray, is_last: BoolArray, move: float) -> FloatArray:
+    """[N, 2] the direction from the row before each row [N, 2] to the one after it, of length 1, and less
+    where these lie nearer together than a usual move: who stands still heads nowhere."""
+    moves = np.where(is_last[:-1, None], 0.0, np.diff(rows, axis=0))
+    around = np.pad(moves, ((0, 1), (0, 0))) + np.pad(moves, ((1, 0), (0, 0)))
+    return np.asarray(around / np.maximum(np.linalg.norm(around, axis=1), move)[:, None])
+
+
+def _means(node: IntArray, values: FloatArray) -> FloatArray:
+    """[n, 2] the mean of the values [N, 2] of each node."""
+    sums = [np.bincount(node, values[:, k]) for k in range(2)]
+    return np.stack(sums, axis=1) / np.bincount(node)[:, None]
+
+
+def _sensible(lines: FloatArray, ways: Sequence[FloatArray]) -> list[FloatArray]:
+    """Ways [k, 2] between the ends of lines [h, 2, 2], none instead of long detours."""
+    pairs = zip(lines, ways, strict=True)
+    return [
+        way if path_length(_through(line, way)) <= 2.0 * path_length(line) else way[:0] for line, way in pairs
+    ]
+
+
+def _led_over(tracks: Tracks, firsts: IntArray, between: Sequence[FloatArray]) -> Tracks:
+    """Tracks with places [k, 2] between some rows [h] and the next ones, reached at an even pace."""
+    counts = np.zeros(len(tracks.time), dtype=np.int64)
+    counts[firsts] = [len(way) for way in between]
+    rows = np.arange(len(counts)) + np.cumsum(counts) - counts
+    is_new = np.ones(len(counts) + counts.sum(), dtype=bool)
+    is_new[rows] = False
+    places = np.empty((len(is_new), 2))
+    places[rows], places[is_new] = tracks.places, np.concatenate([*between, np.zeros((0, 2))])
+    hops = np.linalg.norm(np.diff(places, axis=0), axis=1) + 1e-9
+    shares = hops / np.repeat(np.add.reduceat(hops, rows[:-1]), counts[:-1] + 1)
+    along = np.concatenate([[0.0], np.cumsum(shares)])  # a step is 1 long, however far it goes
+    along[rows] = np.arange(len(rows))
+    time, *rest = (np.interp(along, along[rows], of) for of in (tracks.time, *tracks.values[:, 2:].T))
+    part = np.repeat(tracks.part, counts + 1)
+    return Tracks(tracks.names, part, time, np.stack([*places.T, *rest], axis=1))
+
+
+def _through(line: FloatArray, way: FloatArray) -> FloatArray:
+    """[k + 2, 2] a way with the ends of the line that it leads between."""
+    return np.concatenate([line[:1], way, line[1:]])
+
+
+def _mean_gap(places: FloatArray, ways: Sequence[FloatArray] | FloatArray) -> float:
+    """Units that places [n, 2] lie off their polylines on average."""
+    gaps = []
+    for place, way in zip(places, ways, strict=True):
+        start, move = way[:-1], np.diff(way, axis=0)
+        share = ((place - start) * move).sum(axis=1) / np.maximum((move**2).sum(axis=1), 1e-12)
+        nearest = start + np.clip(share, 0.0, 1.0)[:, None] * move
+        gaps.append(np.linalg.norm(nearest - place, axis=1).min())
+    return float(np.mean(gaps))
+
+
+def _traced(before: IntArray, source: int, target: int) -> list[int]:
+    """The places between two, from those that lie before each other."""
+    way, place = [], int(before[target])
+    while place != source:
+        way.append(place)
+        place = int(before[place])
+    return way[::-1]

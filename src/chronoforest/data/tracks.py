@@ -1,0 +1,289 @@
+"""Recordings while they are imported, what a step of the import found in them, and how they move."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chronoforest.data.frames import plainly
+from chronoforest.errors import BadDataset
+from chronoforest.types import BoolArray, FloatArray, IntArray
+
+Watch = Callable[[int, int, str], None]
+"""Receives how many of how many are done, and of what."""
+
+
+def unwatched(done: int, total: int, what: str) -> None:
+    """A watch that shows nothing."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One row of the report: what was looked for, what was found, what was done about it."""
+
+    check: str
+    found: str
+    done: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Tracks:
+    """Uninterrupted parts of recordings, one after the other.
+
+    names: [P] the recording that each part belongs to; part: [N] of each row, rising; time: [N] seconds;
+    values: [N, columns], the first two are the place. What holds of two rows after each other, [N − 1], is
+    NaN or false between the last row of a part and the first of the next.
+    """
+
+    names: NDArray[Any]
+    part: IntArray
+    time: FloatArray
+    values: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @classmethod
+    def joined(cls, parts: Iterable[tuple[str, FloatArray, FloatArray]]) -> Tracks:
+        """Of the recording, time [n] and values [n, columns] of each part."""
+        names, times, values = zip(*parts, strict=True)
+        owner = np.repeat(np.arange(len(names)), [len(time) for time in times])
+        return cls(np.array(names, dtype=object), owner, np.concatenate(times), np.concatenate(values))
+
+    def __iter__(self) -> Iterator[Tracks]:
+        """Each part alone."""
+        for k, rows in enumerate(self.slices):
+            first = np.zeros(rows.stop - rows.start, dtype=np.int64)
+            yield Tracks(self.names[k : k + 1], first, self.time[rows], self.values[rows])
+
+    @cached_property
+    def lengths(self) -> IntArray:
+        """[P] rows of each part."""
+        return np.bincount(self.part, minlength=len(self.names))
+
+    @property
+    def slices(self) -> list[slice]:
+        """Rows of each part."""
+        ends = np.cumsum(self.lengths)
+        return [slice(end - length, end) for end, length in zip(ends, self.lengths, strict=True)]
+
+    @property
+    def places(self) -> FloatArray:
+        """[N, 2]."""
+        return self.values[:, :2]
+
+    @cached_property
+    def is_step(self) -> BoolArray:
+        """[N − 1] whether a row and the next belong to one part."""
+        return np.asarray(self.part[1:] == self.part[:-1])
+
+    @cached_property
+    def took(self) -> FloatArray:
+        """[N − 1] seconds from each row to the next."""
+        return np.where(self.is_step, np.diff(self.time), np.nan)
+
+    @cached_property
+    def moves(self) -> FloatArray:
+        """[N − 1, 2] from each place to the next."""
+        return np.where(self.is_step[:, None], np.diff(self.places, axis=0), np.nan)
+
+    @cached_property
+    def hops(self) -> FloatArray:
+        """[N − 1] units from each place to the next."""
+        return np.asarray(np.linalg.norm(self.moves, axis=1))
+
+    @cached_property
+    def speeds(self) -> FloatArray:
+        """[N − 1] units per second from each row to the next."""
+        # A damaged time may lie next to another; the speed is then a jump.
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            return np.asarray(self.hops / self.took)
+
+    def placed(self, places: FloatArray) -> Tracks:
+        """The same tracks elsewhere, [N, 2]."""
+        return replace(self, values=np.concatenate([places, self.values[:, 2:]], axis=1))
+
+    def where(self, keep: BoolArray) -> Tracks:
+        """The rows that a mask [N] keeps, without parts of which a single one is left."""
+        keep = keep & (np.bincount(self.part[keep], minlength=len(self))[self.part] > 1)
+        if not keep.any():
+            name = self.names[0] if len(self) else "import"
+            raise BadDataset(
+                f"{name}: no recording has two sound rows with different times; choose other episode and "
+                "time columns"
+            )
+        parts, part = np.unique(self.part[keep], return_inverse=True)
+        return Tracks(self.names[parts], part, self.time[keep], self.values[keep])
+
+    def cut(self, is_cut: BoolArray) -> Tracks:
+        """Parted between the rows k and k + 1 where `is_cut` [N − 1] holds."""
+        is_first = np.concatenate([[True], is_cut | ~self.is_step])
+        names = self.names[self.part[is_first]]
+        return Tracks(names, np.cumsum(is_first) - 1, self.time, self.values)
+
+
+def kept(tracks: Tracks, keep: BoolArray, check: str, done: str) -> tuple[Tracks, Finding]:
+    """The rows that a mask [N] keeps, and how many there were of the others."""
+    count = int(np.count_nonzero(~keep))
+    found = f"{count} {'row' if count == 1 else 'rows'}" if count else "none"
+    return tracks.where(keep), Finding(check, found, done if count else "")
+
+
+def split(tracks: Tracks, is_cut: BoolArray, check: str, what: str) -> tuple[Tracks, Finding]:
+    """Parts of tracks between their cuts [N − 1], and how many cuts there were."""
+    parts = tracks.cut(is_cut)
+    count = len(parts) - len(tracks)
+    found = f"{count} {what}" if count else f"none {what}"
+    return parts.where(np.ones(len(parts.time), dtype=bool)), Finding(
+        check, found, "split there" if count else ""
+    )
+
+
+def resampled(tracks: Tracks, period: float) -> Tracks:
+    """Rows `period` seconds apart, interpolated linearly."""
+    return Tracks.joined(_evenly(str(track.names[0]), track, period) for track in tracks)
+
+
+def _evenly(name: str, track: Tracks, period: float) -> tuple[str, FloatArray, FloatArray]:
+    if np.allclose(track.took, period, rtol=1e-3):
+        return name, track.time, track.values
+    num_rows = (track.time[-1] - track.time[0]) / period + 1
+    if num_rows > 50_000_000:
+        raise BadDataset(f"{name}: {num_rows:.3g} rows at a step of {period:g} s are too many")
+    time = track.time[0] + period * np.arange(int(np.floor(num_rows + 1e-6)))
+    return name, time, np.stack([np.interp(time, track.time, column) for column in track.values.T], axis=1)
+
+
+def are_moves(lengths: FloatArray, usual: float | None = None, standing: float = 0.1) -> BoolArray:
+    """[n] whether ways or speeds are moves, and not the wandering of what stands still.
+
+    usual: way or speed; that of the fastest tenth unless given; standing: share of it up to which a body
+    stands still.
+    """
+    if len(lengths) == 0:
+        return np.zeros(0, dtype=bool)
+    return np.asarray(lengths > standing * (np.quantile(lengths, 0.9) if usual is None else usual))
+
+
+def jump_bound(lengths: NDArray[Any]) -> float:
+    """What a step must exceed to be a jump: five times what all but the longest hundredth reach.
+
+    Teleports and faults are rarer than that, and no body moves so unevenly.
+    """
+    return 5.0 * float(np.quantile(lengths, 0.99, method="lower"))
+
+
+def usual_speed(tracks: Tracks) -> float:
+    """Units per second that most of the way was gone at or below, jumps left out; however long bodies stand
+    and wander meanwhile does not matter."""
+    around = np.nan_to_num(np.pad(tracks.speeds, 1), nan=0.0, posinf=np.inf)
+    beside = np.maximum(around[2:], around[:-2])
+    is_alone = np.pad(~tracks.is_step, 1, constant_values=True)
+    # A step is no jump where the one before or after it is not much slower, or where there is neither.
+    is_steady = (tracks.speeds <= 5.0 * beside) | (tracks.is_step & is_alone[2:] & is_alone[:-2])
+    speeds, hops = tracks.speeds[is_steady], tracks.hops[is_steady]
+    if len(speeds) == 0:
+        return 0.0
+    order = np.argsort(speeds)
+    gone = np.cumsum(hops[order])
+    return float(speeds[order][np.searchsorted(gone, 0.75 * gone[-1])])
+
+
+def moving_steps(tracks: Tracks) -> BoolArray:
+    """[N − 1] whether steps move; all of them where none does."""
+    moving = are_moves(tracks.speeds, usual_speed(tracks))
+    return moving if moving.any() else tracks.is_step
+
+
+def median_period(tracks: Tracks) -> float:
+    """Seconds from a row to the next, where bodies move: receivers may report less often while they stand."""
+    return float(np.median(tracks.took[moving_steps(tracks)]))
+
+
+def median_move(tracks: Tracks) -> float:
+    """Units from a row to the next, where bodies move."""
+    return float(np.median(tracks.hops[moving_steps(tracks)]))
+
+
+def moves_across(tracks: Tracks) -> float:
+    """Usual moves from one end of the world to the other."""
+    width = float(np.linalg.norm(np.diff(np.quantile(tracks.places, (0.01, 0.99), axis=0), axis=0)))
+    move = median_move(tracks)
+    return width / move if move > 0 else 0.0
+
+
+def rows_to_see_a_move(tracks: Tracks) -> int:
+    """Rows that it takes until moves are no longer lost in noise: two of them lead on and not to and fro; 1
+    where no number of rows does."""
+    return next((lag for lag in (1, 2, 3, 5, 8, 12, 20, 30) if _straightness(tracks, lag) >= 0.9), 1)
+
+
+def _around(tracks: Tracks, lag: int) -> tuple[FloatArray, FloatArray]:
+    """[n, 2] the ways from `lag` rows before a row to it, and on to `lag` rows after, of rows with both."""
+    is_inner = tracks.part[2 * lag :] == tracks.part[: -2 * lag]
+    moves = tracks.places[lag:] - tracks.places[:-lag]
+    return moves[:-lag][is_inner], moves[lag:][is_inner]
+
+
+def _straightness(tracks: Tracks, lag: int) -> float:
+    """The way across two moves of `lag` rows each by the way along them, in the median; 0 where rows are too
+    few."""
+    before, after = _around(tracks, lag)
+    along = np.linalg.norm(before, axis=1) + np.linalg.norm(after, axis=1)
+    moving = are_moves(along)
+    across = np.linalg.norm(before + after, axis=1)
+    return float(np.median(across[moving] / along[moving])) if moving.any() else 0.0
+
+
+@dataclass(frozen=True)
+class Spacing:
+    """move: units from row to row in the median; cut: units by which nine of ten lines between rows are off
+    the way at most."""
+
+    move: float
+    cut: float
+
+    @classmethod
+    def of(cls, tracks: Tracks) -> Spacing:
+        """Measured by leaving out rows.
+
+        The line between a row's neighbours misses it by twice the cut, for they lie twice as far apart; noise
+        adds to that. The line between the next but one misses it by four times the cut and the same noise.
+        The smaller of the two estimates is taken.
+        """
+        (move, near), (_, far) = _corners_cut(tracks, 1), _corners_cut(tracks, 2)
+        return cls(move, min(near, max(far - near, 0.0)) / 2)
+
+    @property
+    def is_coarse(self) -> bool:
+        """Whether lines between rows cut corners by so much of a move that the ways are not known."""
+        return self.cut > 0.25 * self.move
+
+    def figures(self, unit: str) -> str:
+        """The figures alone; unit: of lengths."""
+        move, cut = plainly(self.move), plainly(self.cut)
+        return f"{move} {unit} apart; lines between them cut corners by up to {cut} {unit}"
+
+    def summary(self, unit: str) -> str:
+        """One line for people; unit: of lengths."""
+        advice = ": too far to show the ways, record more often" if self.is_coarse else ""
+        return self.figures(unit) + advice
+
+
+def _corners_cut(tracks: Tracks, lag: int) -> tuple[float, float]:
+    """Units in the median from a row to those `lag` rows away, where bodies move, and units by which nine of
+    ten lines between those miss it at most; 0 where there are none."""
+    before, after = _around(tracks, lag)
+    hops = np.minimum(np.linalg.norm(before, axis=1), np.linalg.norm(after, axis=1))
+    moving = are_moves(hops)
+    if not moving.any():
+        return 0.0, 0.0
+    across = before + after
+    area = np.abs(across[:, 0] * before[:, 1] - across[:, 1] * before[:, 0])
+    misses = area / np.maximum(np.linalg.norm(across, axis=1), 1e-12)
+    return float(np.median(hops[moving])), float(np.quantile(misses[moving], 0.9))

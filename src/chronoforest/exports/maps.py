@@ -1,0 +1,224 @@
+"""A road network as the files that routing engines, robots and map programs read.
+
+Two states at one place are two nodes, so a turn that was never made is not in any of these files and none of
+them needs a turn restriction.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from chronoforest.errors import InvalidParameter
+from chronoforest.exports.network import Network
+from chronoforest.files import drafted, write_text
+from chronoforest.names import optional
+from chronoforest.types import FloatArray, IntArray
+
+KMH = 3.6
+"""Kilometres an hour of one metre a second."""
+
+
+def check_ending(path: Path) -> None:
+    """Refuse a path whose ending names no format."""
+    endings = (*WRITERS, ".csv")
+    if not path.name.lower().endswith(endings):
+        raise InvalidParameter(f"{path}: write one of {', '.join(endings)}")
+
+
+def write_network(network: Network, path: Path, preset: str, hour: int | None = None) -> None:
+    """Write a network in the format that the path's ending names."""
+    check_ending(path)
+    name = path.name.lower()
+    if name.endswith(".csv"):
+        return write_text(path, segment_speeds(network, hour))
+    return next(write for ending, write in WRITERS.items() if name.endswith(ending))(network, path, preset)
+
+
+def chains(network: Network) -> list[IntArray]:
+    """Hops that follow each other without a choice, each hop in one chain."""
+    count = len(network.position)
+    num_in, num_out = (np.bincount(side, minlength=count) for side in (network.target, network.source))
+    is_through = (num_in == 1) & (num_out == 1)
+    onward = np.full(count, -1)
+    onward[network.source] = np.arange(network.num_hops)
+    is_left, found = np.ones(network.num_hops, dtype=np.bool_), []
+    # Those that begin at a choice come first; what is left then are rings.
+    order = np.argsort(is_through[network.source], kind="stable")
+    for hop in order.tolist():
+        chain = []
+        while is_left[hop]:
+            is_left[hop] = False
+            chain.append(hop)
+            if not is_through[network.target[hop]]:
+                break
+            hop = int(onward[network.target[hop]])
+        if chain:
+            found.append(np.array(chain, dtype=np.int64))
+    return found
+
+
+def _write_osm(network: Network, path: Path, _: str) -> None:
+    """OpenStreetMap's XML, or its PBF: states are nodes and chains of hops one-way ways."""
+    _refuse_units(network, path)
+    osmium = optional("osmium", "osm")
+    speed = network.length / network.seconds * KMH
+    with drafted(path) as draft:
+        target = draft.with_name(f"{draft.name}.{'osm.pbf' if path.suffix == '.pbf' else 'osm'}")
+        writer = osmium.SimpleWriter(str(target))
+        try:
+            for row, place in enumerate(network.places.tolist(), start=1):
+                writer.add_node(osmium.osm.mutable.Node(id=row, location=tuple(place)))
+            for row, chain in enumerate(chains(network), start=1):
+                nodes = [network.source[chain[0]], *network.target[chain]]
+                pace = float(np.average(speed[chain], weights=network.length[chain] + 1e-9))
+                tags = {
+                    "highway": "tertiary",
+                    "oneway": "yes",
+                    "maxspeed": str(max(round(pace), 1)),
+                    "recordings": str(int(network.count[chain].min())),
+                }
+                writer.add_way(osmium.osm.mutable.Way(id=row, nodes=[int(n) + 1 for n in nodes], tags=tags))
+        finally:
+            writer.close()
+        target.replace(draft)
+
+
+def segment_speeds(network: Network, hour: int | None = None) -> str:
+    """OSRM's --segment-speed-file for the .osm of the same network: nodes and km/h of every hop, at an hour
+    of the day."""
+    pace = 1.0 if hour is None else float(network.pace[hour])
+    speed = np.maximum(network.length / (network.seconds * pace) * KMH, 0.1)
+    rows = zip((network.source + 1).tolist(), (network.target + 1).tolist(), speed.tolist(), strict=True)
+    return "".join(f"{source},{target},{kmh:.2f}\n" for source, target, kmh in rows)
+
+
+def _write_nav2(network: Network, path: Path, _: str) -> None:
+    """The graph of Nav2's route server, in the plane's coordinates; costs are seconds."""
+    count = len(network.position)
+    nodes = [
+        _feature("Point", place, id=row, frame="map") for row, place in enumerate(_rounded(network.position))
+    ]
+    edges = [
+        _feature(
+            "MultiLineString",
+            [_rounded(network.line(np.array([hop])))],
+            id=count + hop,
+            startid=int(network.source[hop]),
+            endid=int(network.target[hop]),
+            cost=round(float(network.seconds[hop]), 3),
+            overridable=False,
+            metadata={"recordings": int(network.count[hop])},
+        )
+        for hop in range(network.num_hops)
+    ]
+    write_text(path, json.dumps({"type": "FeatureCollection", "name": "graph", "features": nodes + edges}))
+
+
+def _write_lif(network: Network, path: Path, preset: str) -> None:
+    """VDMA's Layout Interchange Format, version 1.0.0: nodes with the heading in which they are passed."""
+    vehicle = "any"
+    nodes = [
+        {
+            "nodeId": f"n{row}",
+            "mapId": preset,
+            "nodePosition": {"x": x, "y": y},
+            "vehicleTypeNodeProperties": [{"vehicleTypeId": vehicle, "theta": round(float(theta), 4)}],
+        }
+        for row, ((x, y), theta) in enumerate(zip(_rounded(network.position), network.heading, strict=True))
+    ]
+    speed = network.length / network.seconds
+    edges = [
+        {
+            "edgeId": f"e{hop}",
+            "startNodeId": f"n{network.source[hop]}",
+            "endNodeId": f"n{network.target[hop]}",
+            "vehicleTypeEdgeProperties": [
+                {
+                    "vehicleTypeId": vehicle,
+                    "vehicleOrientation": 0.0,
+                    "maxSpeed": round(float(speed[hop]), 3),
+                    "rotationAllowed": False,
+                }
+            ],
+        }
+        for hop in range(network.num_hops)
+    ]
+    layout = {"layoutId": preset, "layoutName": preset, "layoutVersion": "1", "layoutLevelId": "0"}
+    meta = {
+        "projectIdentification": preset,
+        "creator": "chronoforest",
+        "exportTimestamp": datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        "lifVersion": "1.0.0",
+    }
+    layouts = [{**layout, "nodes": nodes, "edges": edges, "stations": []}]
+    write_text(path, json.dumps({"metaInformation": meta, "layouts": layouts}))
+
+
+def _write_gpkg(network: Network, path: Path, _: str) -> None:
+    """A GeoPackage with a layer of hops and one of states."""
+    pyogrio = optional("pyogrio", "geo")
+    system = "EPSG:4326" if network.frame.is_degrees else None
+    to_user = network.frame.to_user
+    lines = [_known_binary(to_user(network.line(np.array([hop]))), 2) for hop in range(network.num_hops)]
+    points = [_known_binary(place[None], 1) for place in network.places]
+    hops = {
+        "source": network.source,
+        "target": network.target,
+        "seconds": network.seconds,
+        "length": network.length,
+        "recordings": network.count,
+    }
+    states = {"state": np.arange(len(points)), "heading": network.heading}
+    with drafted(path) as draft:
+        target = draft.with_suffix(".gpkg")
+        for layer, kind, shapes, columns in (
+            ("hops", "LineString", lines, hops),
+            ("states", "Point", points, states),
+        ):
+            pyogrio.raw.write(
+                target,
+                np.array(shapes, dtype=object),
+                list(columns.values()),
+                list(columns),
+                layer=layer,
+                driver="GPKG",
+                geometry_type=kind,
+                crs=system,
+                append=target.is_file(),
+            )
+        target.replace(draft)
+
+
+def _known_binary(places: FloatArray, kind: int) -> bytes:
+    """Well-known binary of a point (1) or a line (2)."""
+    head = np.array([kind] + [len(places)] * (kind - 1), dtype="<u4").tobytes()
+    return b"\x01" + head + places.astype("<f8").tobytes()
+
+
+def _feature(kind: str, coordinates: Any, **properties: Any) -> dict[str, Any]:
+    geometry = {"type": kind, "coordinates": coordinates}
+    return {"type": "Feature", "properties": properties, "geometry": geometry}
+
+
+def _rounded(places: FloatArray) -> list[list[float]]:
+    return np.round(places, 4).tolist()
+
+
+def _refuse_units(network: Network, path: Path) -> None:
+    if not network.frame.is_degrees:
+        raise InvalidParameter(f"{path}: OpenStreetMap is in degrees, these recordings are not; write .gpkg")
+
+
+WRITERS: dict[str, Callable[[Network, Path, str], None]] = {
+    ".osm": _write_osm,
+    ".osm.pbf": _write_osm,
+    "nav2.geojson": _write_nav2,
+    "lif.json": _write_lif,
+    ".gpkg": _write_gpkg,
+}

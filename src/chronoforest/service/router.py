@@ -1,0 +1,341 @@
+"""Routes, tables and matches over a road network: anchors are joined to the states around them, and a stop is
+left in a state in which it was reached."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import shapely
+from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import dijkstra
+from scipy.spatial import cKDTree
+
+from chronoforest.errors import BadCheckpoint
+from chronoforest.exports.network import LEAST, Network
+from chronoforest.files import drafted, reading
+from chronoforest.service.hierarchy import Hierarchy, Leg, Seeds, contracted
+from chronoforest.types import BoolArray, FloatArray, IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Snap:
+    """The states where an anchor may be left or reached, nearest first, and how far away they are: [k]."""
+
+    states: IntArray
+    gap: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Route:
+    """legs: hops of each leg; states: where each stop is left or reached."""
+
+    legs: list[IntArray]
+    states: list[int]
+
+
+@dataclass(frozen=True)
+class RouterParams:
+    """stretch: of an alternative's cost, and shared: part of it that the routes before it may have;
+    deviation: units between a fix and the state where it was taken, and detour: between how far two fixes lie
+    apart and the way between them, both as a matching expects them; num_candidates: states of a fix."""
+
+    stretch: float = 1.4
+    shared: float = 0.75
+    deviation: float = 8.0
+    detour: float = 20.0
+    num_candidates: int = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Router:
+    """Answers over one network; a value, so that one that is replaced can finish what it began."""
+
+    network: Network
+    hierarchy: Hierarchy
+    params: RouterParams = field(default_factory=RouterParams)
+
+    @classmethod
+    def of(cls, network: Network) -> Router:
+        """A router that knows nothing but the network."""
+        hops = np.stack([network.source, network.target], axis=1)
+        return cls(network, contracted(len(network.position), hops, network.seconds, network.length))
+
+    def save(self, path: Path) -> None:
+        """Write the network and its hierarchy to an .npz file, whole or not at all."""
+        values: dict[str, Any] = {
+            **self.network.arrays(),
+            **{f"own_{k}": v for k, v in self.hierarchy.arrays().items()},
+        }
+        with drafted(path) as draft, draft.open("wb") as file:
+            np.savez(file, **values)
+
+    @classmethod
+    def load(cls, path: Path) -> Router:
+        """What `save` wrote."""
+        with reading(path, "a road network", BadCheckpoint), np.load(path, allow_pickle=False) as stored:
+            values = {name: stored[name] for name in stored.files}
+            own = {name[4:]: value for name, value in values.items() if name.startswith("own_")}
+            return cls(Network.from_arrays(values), Hierarchy.from_arrays(own))
+
+    def warmed(self) -> Router:
+        """The same, with everything at hand that the first request would wait for."""
+        _ = self._tree, self.network.places, self.network.length, self.network.speed
+        return self
+
+    @cached_property
+    def _tree(self) -> cKDTree:
+        return cKDTree(self.network.position)
+
+    @cached_property
+    def _lines(self) -> shapely.STRtree:
+        """The hops' lines, by where they are."""
+        network = self.network
+        hop = np.repeat(np.arange(network.num_hops), np.diff(network.first))
+        return shapely.STRtree(shapely.linestrings(network.points, indices=hop))
+
+    def snap(
+        self,
+        place: FloatArray,
+        radius: float = np.inf,
+        bearing: tuple[float, float] | None = None,
+        closure: Closure | None = None,
+    ) -> Snap | None:
+        """States around a place [2] of the plane; None where there is none.
+
+        radius: no farther away; bearing: degrees clockwise from north, and how far off a heading may be.
+        """
+        network = self.network
+        near = float(self._tree.query(place)[0])
+        within = network.reach if near <= network.reach else near + network.reach
+        for _ in range(64):
+            rows = np.array(self._tree.query_ball_point(place, min(within, radius)), dtype=np.int64)
+            kept = rows if bearing is None else rows[self._is_along(rows, *bearing)]
+            kept = kept if closure is None else kept[~closure.is_closed[kept]]
+            if len(kept):
+                gap = np.linalg.norm(network.position[kept] - place, axis=1)
+                order = np.argsort(gap, kind="stable")
+                return Snap(kept[order], gap[order])
+            if within >= radius or len(rows) == len(network.position):
+                return None
+            within *= 2.0
+        return None
+
+    def _is_along(self, rows: IntArray, bearing: float, tolerance: float) -> BoolArray:
+        own = 90.0 - np.degrees(self.network.heading[rows])
+        return np.asarray(np.abs((own - bearing + 180.0) % 360.0 - 180.0) <= tolerance)
+
+    def nearest(
+        self, place: FloatArray, number: int, bearing: tuple[float, float] | None, closure: Closure | None
+    ) -> list[int]:
+        """The nearest states to a place, at most `number` of them."""
+        rows = np.atleast_1d(self._tree.query(place, k=min(8 * number, len(self.network.position)))[1])
+        rows = rows if bearing is None else rows[self._is_along(rows, *bearing)]
+        rows = rows if closure is None else rows[~closure.is_closed[rows]]
+        return [int(row) for row in rows[:number]]
+
+    def seeds(self, snap: Snap) -> Seeds:
+        """States of an anchor and the seconds to get there."""
+        return snap.states, snap.gap / self.network.speed
+
+    def table(
+        self, sources: Sequence[Snap], targets: Sequence[Snap], closure: Closure | None = None
+    ) -> tuple[FloatArray, FloatArray]:
+        """[K, L] seconds and units of the fastest ways, infinite where there is none."""
+        search = closure or self.hierarchy
+        return search.tables([self.seeds(one) for one in sources], [self.seeds(one) for one in targets])
+
+    def route(
+        self, stops: Sequence[Snap], closure: Closure | None = None, may_turn: bool = False
+    ) -> Route | None:
+        """The fastest route through stops, None where recordings do not lead on.
+
+        may_turn: whether a stop can be left in any state around it.
+        """
+        search = closure or self.hierarchy
+        carried, legs = self.seeds(stops[0]), []
+        for number, stop in enumerate(stops[1:], start=2):
+            states, gap = self.seeds(stop)
+            is_whole = may_turn or number == len(stops)
+            leg = search.leg(carried, [(states, gap)] if is_whole else apart(states, gap))
+            if not np.isfinite(leg.cost).any():
+                return None
+            legs.append((carried, leg))
+            carried = states, (gap if is_whole else leg.cost + gap)
+        column, end, hops, ends = 0, -1, [], []
+        for stop, (begun, leg) in zip(stops[:0:-1], legs[::-1], strict=True):
+            chain = leg.hops(column)
+            if len(chain):
+                begin, end = int(self.network.source[chain[0]]), int(self.network.target[chain[-1]])
+            elif end < 0 or may_turn:
+                begin = end = _shared(begun, self.seeds(stop))
+            else:
+                begin = end
+            hops.append(chain)
+            ends.append(end)
+            if not may_turn and len(hops) < len(legs):
+                before = stops[len(stops) - 1 - len(hops)].states
+                column, end = int(np.flatnonzero(before == begin)[0]), begin
+        return Route(hops[::-1], [begin, *ends[::-1]])
+
+    def alternatives(self, start: Snap, goal: Snap, number: int) -> list[Route]:
+        """The fastest route between two anchors, and up to `number` others that share little with it."""
+        routes: list[Route] = []
+        used = np.zeros(self.network.num_hops, dtype=np.bool_)
+        stretch = self.params.stretch if number else 1.0
+        for hops in self.hierarchy.ways(self.seeds(start), self.seeds(goal), stretch):
+            length = self.network.length[hops]
+            visited = np.append(self.network.source[hops], self.network.target[hops[-1:]])
+            is_simple = len(np.unique(visited)) == len(visited)
+            if not routes or (is_simple and length[used[hops]].sum() <= self.params.shared * length.sum()):
+                used[hops] = True
+                ends = (start.states[0], start.states[0]) if not len(hops) else (visited[0], visited[-1])
+                routes.append(Route([hops], [int(state) for state in ends]))
+            if len(routes) > number:
+                break
+        return routes
+
+    def closure(self, polygons: Sequence[FloatArray]) -> Closure:
+        """What is left of the network without the hops that enter any of the polygons [p, 2]."""
+        position = self.network.position
+        is_open, is_closed = np.ones(self.network.num_hops, dtype=np.bool_), np.zeros(len(position), np.bool_)
+        for corners in polygons:
+            area = shapely.make_valid(shapely.polygons(corners))
+            is_open[self._lines.query(area, predicate="intersects")] = False
+            is_closed |= shapely.contains_xy(area, *position.T)
+        return Closure(self.network, is_open, is_closed)
+
+    def match(self, fixes: FloatArray, radii: FloatArray, gaps: BoolArray) -> list[tuple[IntArray, Route]]:
+        """The most likely routes through fixes [n, 2], each with the rows of the fixes on it.
+
+        radii: [n] no state of a fix lies farther away; gaps: [n] whether a new route begins at a fix anyhow.
+        """
+        snaps = [self._candidates(fix, radius) for fix, radius in zip(fixes, radii, strict=True)]
+        routes: list[tuple[IntArray, Route] | None] = []
+        rows: list[int] = []
+        steps: list[tuple[FloatArray, IntArray]] = []
+        for row, (snap, gap) in enumerate(zip(snaps, gaps, strict=True)):
+            if snap is None:
+                continue
+            off = 0.5 * (snap.gap / self.params.deviation) ** 2
+            score = np.full(len(off), np.inf)
+            if rows and not gap:
+                score, before = self._transition(steps[-1][0], snaps[rows[-1]], snap, fixes[[rows[-1], row]])
+            if not np.isfinite(score).any():
+                routes.append(self._chosen(rows, steps, snaps))
+                rows, steps = [], []
+                score, before = np.zeros(len(off)), np.zeros(len(off), dtype=np.int64)
+            rows.append(row)
+            steps.append((score + off, before))
+        routes.append(self._chosen(rows, steps, snaps))
+        return [route for route in routes if route is not None]
+
+    def _candidates(self, fix: FloatArray, radius: float) -> Snap | None:
+        rows = self._tree.query_ball_point(fix, radius)
+        if not rows:
+            return None
+        gap = np.linalg.norm(self.network.position[rows] - fix, axis=1)
+        order = np.argsort(gap, kind="stable")[: self.params.num_candidates]
+        return Snap(np.array(rows, dtype=np.int64)[order], gap[order])
+
+    def _transition(
+        self, score: FloatArray, here: Snap | None, there: Snap, fixes: FloatArray
+    ) -> tuple[FloatArray, IntArray]:
+        """[k] least score of each state of the second of two fixes, and the state before it."""
+        assert here is not None
+        sets = (apart(one.states, np.zeros(len(one.states))) for one in (here, there))
+        beeline = np.linalg.norm(fixes[1] - fixes[0])
+        total = score[:, None] + np.abs(self.hierarchy.tables(*sets)[1] - beeline) / self.params.detour
+        best = np.argmin(total, axis=0)
+        return total[best, np.arange(len(best))], best
+
+    def _chosen(
+        self, rows: list[int], steps: list[tuple[FloatArray, IntArray]], snaps: Sequence[Snap | None]
+    ) -> tuple[IntArray, Route] | None:
+        """The best states of fixes in a row, and the ways between them; None for a fix alone."""
+        if len(rows) < 2:
+            return None
+        last, states = int(np.argmin(steps[-1][0])), []
+        for row, (_, before) in zip(rows[::-1], steps[::-1], strict=True):
+            snap = snaps[row]
+            assert snap is not None
+            states.append(int(snap.states[last]))
+            last = int(before[last])
+        one = apart(np.array(states[::-1]), np.zeros(len(states)))
+        legs = [self.hierarchy.leg(start, [goal]).hops(0) for start, goal in pairwise(one)]
+        return np.array(rows), Route(legs, states[::-1])
+
+
+@dataclass(frozen=True, eq=False)
+class Closure:
+    """A search over the open hops; is_open: [m] of the hops; is_closed: [n] of the states."""
+
+    network: Network
+    is_open: BoolArray
+    is_closed: BoolArray
+
+    def leg(self, source: Seeds, targets: Sequence[Seeds]) -> Leg:
+        """The cheapest ways over open hops from a set of states to each of some sets of states."""
+        states, found, before = self._field(source)
+        reached = np.append(found[: len(states)], np.inf)
+        rows = [self._rows(states, ends) for ends, _ in targets]
+        best = [int(np.argmin(reached[row] + gap)) for row, (_, gap) in zip(rows, targets, strict=True)]
+        where = [int(row[k]) for row, k in zip(rows, best, strict=True)]
+        cost = reached[where] + [gap[k] for (_, gap), k in zip(targets, best, strict=True)]
+
+        def hops(column: int) -> IntArray:
+            chain = [where[column]]
+            while before[chain[-1]] < len(states):
+                chain.append(int(before[chain[-1]]))
+            way = states[chain[::-1]]
+            return self.network.hops_between(way[:-1], way[1:])
+
+        return Leg(cost, hops)
+
+    def tables(self, sources: Sequence[Seeds], targets: Sequence[Seeds]) -> tuple[FloatArray, FloatArray]:
+        """[K, L] seconds and units over open hops between sets of states."""
+        seconds, length = np.full((2, len(sources), len(targets)), np.inf)
+        for row, source in enumerate(sources):
+            leg = self.leg(source, targets)
+            for column in np.flatnonzero(np.isfinite(leg.cost)).tolist():
+                hops = leg.hops(column)
+                seconds[row, column] = self.network.seconds[hops].sum()
+                length[row, column] = self.network.length[hops].sum()
+        return seconds, length
+
+    def _rows(self, states: IntArray, wanted: IntArray) -> IntArray:
+        """Rows of wanted states, len(states) where they are not among them."""
+        rows = np.minimum(np.searchsorted(states, wanted), len(states) - 1)
+        return np.where(states[rows] == wanted, rows, len(states))
+
+    def _field(self, source: Seeds) -> tuple[IntArray, FloatArray, IntArray]:
+        """States of the part of the network where a search begins, what it costs to get to each of them and
+        then nowhere, and the row before each, their number where a way begins."""
+        network, (begin, gap) = self.network, source
+        gap, begin = gap[np.isfinite(gap)], begin[np.isfinite(gap)]
+        is_here = np.isin(network.component, network.component[begin])
+        states = np.flatnonzero(is_here)
+        hops = np.flatnonzero(self.is_open & is_here[network.source])
+        count = len(states)
+        start = np.append(np.searchsorted(states, network.source[hops]), np.full(len(begin), count))
+        end = np.searchsorted(states, np.append(network.target[hops], begin))
+        cost = np.append(network.seconds[hops], np.maximum(gap, LEAST))
+        graph = csr_matrix((cost, (start, end)), shape=(count + 1,) * 2)
+        found, before = dijkstra(graph, indices=count, return_predecessors=True)
+        return states, found, np.where(before < 0, count, before).astype(np.int64)
+
+
+def apart(states: IntArray, cost: FloatArray) -> list[Seeds]:
+    """Each of some states as a set of its own."""
+    return [(states[k : k + 1], cost[k : k + 1]) for k in range(len(states))]
+
+
+def _shared(one: Seeds, other: Seeds) -> int:
+    """The cheapest state that is in both sets."""
+    states, here, there = np.intersect1d(one[0], other[0], return_indices=True)
+    return int(states[np.argmin(one[1][here] + other[1][there])])

@@ -1,0 +1,42 @@
+// Asks for plans: at once, and again after every change.
+
+import { app, currentRequest, isBusy, warn } from "./app.js";
+import { takePlaces } from "./editor.js";
+import { showRun } from "./panel.js";
+import { Run } from "./run.js";
+import { stopWalk } from "./walking.js";
+
+let waiting = 0;
+
+/** Plan when nothing has changed for so many milliseconds. */
+export function planSoon(wait = 0) {
+  clearTimeout(waiting);
+  waiting = setTimeout(plan, wait);
+}
+
+/** Plan for the problem as it is; what was planned before stays in sight until there is something new. */
+export async function plan() {
+  cancel();
+  warn("");
+  const run = new Run(currentRequest(), app.frame);
+  app.run = run;
+  app.isLive = true;
+  const asked = performance.now();
+  showRun();
+  await run.start(() => { if (app.run === run) showRun(); });
+  if (app.run !== run) return;
+  run.answeredMs = performance.now() - asked;
+  if (run.state === "failed") warn(run.error);
+  if (run.plan && !run.isStale && run.plan.notices.length) {
+    warn(run.plan.notices.join(" "), "good");
+    takePlaces(run.plan.problem);
+  }
+}
+
+/** End whatever goes on: a plan, a walk and its playback. */
+export function cancel() {
+  clearTimeout(waiting);
+  if (isBusy()) app.run.cancel();
+  app.cancelWalk?.();
+  stopWalk();
+}

@@ -1,0 +1,135 @@
+"""The loop, mostly over the roadmap: an open square and one with a block in it, no torch weights."""
+
+import numpy as np
+import pytest
+from fakes import BLOCK, SquareDensity, make_planner, scattered_problem
+from searches import ACROSS, begun, evidence, forget_probes
+
+from chronoforest.planning.planner import MaxRounds
+from chronoforest.types import path_length
+
+SIZES = [(1, 0), (1, 3), (2, 2)]
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("variant", ["roadmap-only", "verified"])
+def test_ways_lead_round_the_block_through_all_waypoints(size, variant):
+    problem = scattered_problem(*size, BLOCK)
+    result = make_planner(BLOCK).plan(problem, variant=variant)
+    assert result.complete
+    assert result.variant == variant
+    visits = sorted(name for route in result.routes for name in route.order[1:-1])
+    assert visits == sorted(f"W{k + 1}" for k in range(size[1]))
+    for agent, route in enumerate(result.routes):
+        np.testing.assert_allclose(route.path[[0, -1]], [problem.starts[agent], problem.goals[agent]])
+        assert SquareDensity(BLOCK).margin(route.path).min() > 0
+        assert len(route.stops) == len(route.order)
+
+
+def test_the_first_round_is_a_complete_plan_and_asks_nothing_of_the_denoiser():
+    planner = make_planner(BLOCK)
+    forget_probes(planner)
+    result = planner.plan(ACROSS, variant="verified", stop=MaxRounds(1))
+    assert (result.complete, result.num_rounds, result.num_expanded) == (True, 1, 0)
+    assert evidence(result) == ["inferred"]
+    assert not planner.models.sampler.queries
+
+
+def test_the_same_seed_gives_the_same_plan():
+    problem = scattered_problem(2, 3, BLOCK)
+    first, again = (make_planner(BLOCK).plan(problem, seed=5, variant="verified") for _ in range(2))
+    assert [stats.pairs for stats in first.rounds] == [stats.pairs for stats in again.rounds]
+    for one, other in zip(first.routes, again.routes, strict=True):
+        np.testing.assert_array_equal(one.path, other.path)
+
+
+def test_an_order_can_be_given():
+    problem = scattered_problem(1, 2)
+    result = make_planner().plan(problem, variant="verified", order=[["S1", "W2", "W1", "G1"]])
+    assert result.routes[0].order == ["S1", "W2", "W1", "G1"]
+
+
+def test_snapshots_show_the_first_plan_at_once():
+    seen = []
+    make_planner(BLOCK).plan(ACROSS, variant="verified", on_snapshot=seen.append)
+    assert [snapshot.stats.round_index for snapshot in seen] == list(range(len(seen)))
+    assert all(len(snapshot.paths) == 1 for snapshot in seen)
+    assert not seen[0].trees
+    assert seen[-1].trees
+    assert seen[0].proposed == set(seen[0].paths)
+    assert not seen[-1].proposed
+
+
+def test_the_observer_sees_every_round_with_the_problem():
+    seen = []
+    result = make_planner(BLOCK).plan(
+        ACROSS, variant="verified", on_round=lambda stats, problem: seen.append((stats, problem))
+    )
+    assert [stats for stats, _ in seen] == list(result.rounds)
+    assert len(seen) > 1
+    assert all(problem is ACROSS for _, problem in seen)
+
+
+def test_a_given_order_is_kept_although_another_is_shorter():
+    problem = scattered_problem(1, 2)
+    (best,) = make_planner().plan(problem, variant="verified").routes
+    other = [best.order[0], best.order[2], best.order[1], best.order[3]]
+    for variant in ("verified", "online"):
+        assert make_planner().plan(problem, variant=variant, order=[other]).routes[0].order == other
+
+
+def test_solver_seconds_are_a_part_of_all_seconds():
+    result = make_planner(BLOCK).plan(scattered_problem(2, 3, BLOCK), variant="verified")
+    spent = [stats.solver_seconds for stats in result.rounds]
+    assert 0 < spent[0] <= spent[-1] < result.seconds
+    assert result.solver_share == spent[-1] / result.seconds
+
+
+def test_without_verification_the_denoiser_is_never_asked():
+    planner = make_planner(BLOCK)
+    result = planner.plan(scattered_problem(1, 3, BLOCK), variant="roadmap-only")
+    assert (result.num_rounds, result.num_expanded) == (1, 0)
+    assert evidence(result) == ["inferred"] * 4
+    assert not planner.models.sampler.queries
+    assert not result.trees
+
+
+def test_a_plan_states_costs_and_proves_nothing():
+    search = begun(make_planner(BLOCK), ACROSS, "verified")
+    search.run()
+    result = search.result("fake", "verified")
+    (leg,) = result.routes[0].legs
+    steps = search.source.prepared.roadmap.pace * path_length(leg.proposed)
+    assert leg.cost == result.rounds[-1].route_cost == pytest.approx(steps)
+    assert result.routes[0].legs[0].gap == 0.0
+    assert not search.ledger.num_tries.any()
+    assert not result.certificate.premises_hold
+    assert not result.certificate.is_separated
+    assert result.meetings.shape == (0, 2)
+    assert sum(len(tree.segments) for tree in result.trees) == result.rounds[1].num_expanded
+
+
+class Impatient:
+    """Waits for so many seconds that are none."""
+
+    def __call__(self, rounds):
+        return False
+
+    def is_over(self, seconds):
+        return True
+
+
+@pytest.mark.parametrize("variant", ["verified", "online"])
+def test_a_limit_of_time_ends_planning_within_the_round(variant):
+    planner = make_planner(BLOCK)
+    forget_probes(planner)
+    result = planner.plan(ACROSS, variant=variant, stop=Impatient())
+    assert not planner.models.sampler.queries
+    assert result.complete == (variant == "verified")
+    assert result.num_rounds == (variant == "verified")
+
+
+def test_seconds_that_are_over_leave_the_proposed_plan():
+    result = make_planner(BLOCK).plan(ACROSS, seconds=0.0)
+    assert result.complete
+    assert evidence(result) == ["inferred"]
