@@ -12,8 +12,8 @@ from fakes import BLOCK, FakeModels, SquareDensity
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.support.ui import Select
-from viewer_page import Page
+from selenium.webdriver.support.ui import Select, WebDriverWait
+from viewer_page import PATIENCE, Page
 from viewer_service import SlowPlanner, running, worlds_of
 
 from chronoforest.data.frames import Frame
@@ -335,13 +335,20 @@ def test_a_plan_is_saved_as_files_and_comes_back_by_its_link(page):
 
 
 def test_a_reload_keeps_the_problem(page):
-    before = page.js("return location.hash")
     page.keys("w")
     problem = page.problem()
-    page.until("return location.hash.startsWith('#plan=') && location.hash !== arguments[0]", before)
+    WebDriverWait(page.browser, PATIENCE, 0.05).until(
+        lambda _: request_in(page)["waypoints"] == problem["waypoints"]
+    )
     page.browser.refresh()
     page.until("return Boolean(window.viewer)")
     assert page.problem() == problem
+
+
+def request_in(page):
+    """What the page's address asks for; it follows the page a moment later."""
+    text = page.js("return location.hash").removeprefix("#plan=")
+    return json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)) or b'{"waypoints": null}')
 
 
 def fragment_of(request):
