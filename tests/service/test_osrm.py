@@ -4,11 +4,13 @@ import asyncio
 import json
 import os
 import string
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from town import FRAME, NETWORK, ROUTER, places, town, written
 
+from chronoforest.data.frames import Frame
 from chronoforest.peers.choice import PlannerChoice
 from chronoforest.service.osrm import answer, visiting_order
 from chronoforest.service.router import Router
@@ -311,6 +313,17 @@ def test_a_road_network_alone_has_no_plans_of_problems(app):
     status, values = planned(app, {"starts": [[0.0, 0.0]]})
     assert status == 400
     assert "roads" in values["error"]
+
+
+def test_recordings_in_metres_are_asked_in_metres():
+    shifted = replace(NETWORK, frame=Frame("plain", (445_000.0, 4_636_000.0)))
+    rows = [ROUTER.snap(place).states[0] for place in FRAME.to_local(far_apart())]
+    points = shifted.places[rows]
+    status, values = answer(Router.of(shifted), f"/route/v1/driving/{written(points)}", "geometries=geojson")
+    assert status == 200
+    ends = np.array(values["routes"][0]["geometry"]["coordinates"])[[0, -1]]
+    np.testing.assert_allclose(ends, points, atol=30.0)
+    assert answer(ROUTER, f"/route/v1/driving/{written(points)}", "")[1]["code"] == "InvalidValue"
 
 
 def test_places_of_another_continent_are_answered():

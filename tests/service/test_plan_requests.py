@@ -7,6 +7,7 @@ import threading
 
 import numpy as np
 import pytest
+import shapely
 from fakes import BLOCK, make_planner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -81,6 +82,20 @@ def test_stops_outside_the_recordings_are_moved_where_that_is_asked_for():
         assert len(plan["notices"]) == 1
 
 
+CLOSED = [[[2, 9], [6, 9], [6, 11], [2, 11]], [[9, 9], [11, 10], [9, 11]]]
+
+
+def test_no_route_enters_an_excluded_area(service):
+    asked = {**PROBLEM, "answer": "rounds"}
+    areas = shapely.polygons(CLOSED[0]), shapely.polygons(CLOSED[1])
+    free, around = (service.lines("/plan", {**asked, **more})[-1] for more in ({}, {"exclude": CLOSED}))
+    lines = [shapely.linestrings(np.reshape(plan["routes"][0]["path"], (-1, 2))) for plan in (free, around)]
+    assert any(area.intersects(lines[0]) for area in areas)
+    assert around["complete"]
+    assert not any(area.intersects(lines[1]) for area in areas)
+    assert free["length"] < around["length"] < 1.3 * free["length"]
+
+
 def test_a_budget_ends_planning_with_the_unmet_legs(service):
     asked = {**PROBLEM, "variant": "online", "budget": {"unit": "rounds", "amount": 1}}
     status, plan = service.ask("POST", "/plan", asked)
@@ -99,6 +114,9 @@ def test_a_budget_ends_planning_with_the_unmet_legs(service):
         ({"answer": "doc"}, "doc"),
         ({"depart": "tomorrow"}, "'tomorrow'"),
         ({"waypoints": [[k / 10, 1.0] for k in range(63)]}, "65"),
+        ({"exclude": [[[2, 2], [4, 2], [3, 4]]]}, "S1 lies in a closed area"),
+        ({"exclude": CLOSED, "variant": "online"}, "roadmap-only"),
+        ({"exclude": [[[2, 2], [4, 2]]]}, "exclude.0"),
         ({"starts": [[0, "a"]]}, "starts.0.1"),
         ({"starts": [[0, True]]}, "starts.0.1"),
         ({"seed": 1.5}, "seed"),

@@ -6,7 +6,8 @@ from scipy.sparse.csgraph import dijkstra
 from town import FRAME, NETWORK, ROUTER, places, town
 
 from chronoforest.errors import BadCheckpoint
-from chronoforest.service.router import Router, apart
+from chronoforest.service.closures import apart
+from chronoforest.service.router import Router
 
 COUNT = len(NETWORK.position)
 GRAPH = csr_matrix((NETWORK.seconds, (NETWORK.source, NETWORK.target)), shape=(COUNT, COUNT))
@@ -124,14 +125,18 @@ def test_a_thin_polygon_between_two_states_closes_the_hop():
     assert not closure.is_closed.any()
 
 
-def test_alternatives_are_other_routes_that_cost_little_more():
-    stops = snapped(30)
+@pytest.mark.parametrize("closed", [False, True])
+def test_alternatives_are_other_routes_that_cost_little_more(closed):
+    stops, closure = snapped(30), None
+    if closed:
+        closure = ROUTER.closure([NETWORK.position[0] + 30.0 * np.array([[-1, -1], [1, -1], [0, 1]])])
     numbers = []
     for start, goal in zip(stops[::2], stops[1::2], strict=True):
-        routes = ROUTER.alternatives(start, goal, 3)
+        routes = ROUTER.alternatives(start, goal, 3, closure)
+        assert closure is None or all(closure.is_open[route.legs[0]].all() for route in routes)
         numbers.append(len(routes))
         cost = [NETWORK.seconds[route.legs[0]].sum() for route in routes]
-        assert all(value <= ROUTER.params.stretch * cost[0] + 2 * NETWORK.reach for value in cost)
+        assert all(value <= ROUTER.params.stretch * cost[0] for value in cost)
         assert len({tuple(route.legs[0]) for route in routes}) == len(routes)
     assert max(numbers) > 1
 

@@ -8,7 +8,7 @@ no shortcut is left out because another way is shorter: a round is a few operati
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Self
@@ -175,17 +175,6 @@ class Hierarchy:
             return self.hops(forth.arcs_to(here[row])[::-1] + back.arcs_to(there[row], column))
 
         return Leg(found[best, np.arange(len(targets))], hops)
-
-    def ways(self, source: Seeds, target: Seeds, stretch: float) -> Iterator[IntArray]:
-        """Hops of the cheapest way between two sets of states, and of those through another summit that cost
-        at most `stretch` times as much, cheapest first."""
-        forth, back = self.climb(self.up, [source], False), self.climb(self.down, [target], False)
-        _, here, there = np.intersect1d(forth.rows, back.rows, assume_unique=True, return_indices=True)
-        found = forth.cost[here, 0] + back.cost[there, 0]
-        for row in np.argsort(found, kind="stable"):
-            if not np.isfinite(found[row]) or found[row] > stretch * found.min():
-                return
-            yield self.hops(forth.arcs_to(here[row])[::-1] + back.arcs_to(there[row]))
 
     def hops(self, arcs: Sequence[int]) -> IntArray:
         """Hops of arcs that follow each other."""

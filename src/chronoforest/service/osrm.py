@@ -9,7 +9,8 @@ import numpy as np
 import shapely
 
 from chronoforest.routing.solver import AutoSolver
-from chronoforest.service.router import Closure, Route, Router, Snap
+from chronoforest.service.closures import Closure
+from chronoforest.service.router import Route, Router, Snap
 from chronoforest.service.wire import Refusal, Request, geometry, parsed
 from chronoforest.types import FloatArray, IntArray, Problem, lengths_along
 
@@ -34,6 +35,8 @@ class _Asked:
 
     def __init__(self, router: Router, request: Request) -> None:
         self.router, self.network, self.request = router, router.network, request
+        if not self.network.frame.is_known(request.places).all():
+            raise Refusal("InvalidValue", "Invalid coordinate value.")
         self.places = self.network.frame.to_local(request.places)
         self.closure: Closure | None = None
         if request.closed:
@@ -225,8 +228,8 @@ def _route(asked: _Asked) -> Values:
     number = {"false": 0, "true": 3}.get(wanted, -1)
     number = request.count("alternatives", 0, 0, 3) if number < 0 else number
     may_turn = request.choice("continue_straight", "default", "true", "false") == "false"
-    if number and len(snaps) == 2 and asked.closure is None:
-        routes = router.alternatives(snaps[0], snaps[1], number)
+    if number and len(snaps) == 2:
+        routes = router.alternatives(snaps[0], snaps[1], number, asked.closure)
     else:
         found = router.route(snaps, asked.closure, may_turn)
         routes = [] if found is None else [found]

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -20,6 +21,7 @@ from chronoforest.errors import Busy, ChronoForestError, InvalidParameter
 from chronoforest.planning.planner import Planner
 from chronoforest.planning.result import PlanResult
 from chronoforest.search.memory import ForestMemory
+from chronoforest.service.closures import plan_around
 from chronoforest.service.requests import PlanRequest
 from chronoforest.service.worlds import Worlds, flat
 from chronoforest.types import FloatArray, Pair, Plan, Snapshot
@@ -145,7 +147,8 @@ class Plans:
             rounds.append({"kind": "round", **encoder.encode(snapshot)})
             job.tell(rounds[-1])
 
-        result = planner.plan(
+        plan = partial(plan_around, planner, request.exclude) if request.exclude else planner.plan
+        result = plan(
             request.problem(),
             seed=request.seed,
             variant=request.variant,

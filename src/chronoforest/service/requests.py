@@ -25,6 +25,7 @@ Coordinate = Annotated[
 ]
 Point = tuple[Coordinate, Coordinate]
 Points = Annotated[list[Point], Field(max_length=MAX_ANCHORS)]
+Polygon = Annotated[list[Point], Field(min_length=3, max_length=1000)]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Label = Annotated[str, Field(max_length=60)]
 Seed = Annotated[int, Field(strict=True, ge=0, le=MAX_SEED)]
@@ -63,6 +64,9 @@ class PlanRequest(Message):
     budget: Annotated[Budget | None, Field(description="the planner's own unless given")] = None
     depart: Annotated[str, Field(max_length=40, description="such as 2026-11-16 08:00")] = ""
     snap: Annotated[bool, Field(description="stops move to where something was recorded")] = False
+    exclude: Annotated[
+        list[Polygon], Field(max_length=200, description="areas that no way enters, by their corners")
+    ] = []
     preset: Annotated[Name | None, Field(description="one of /worlds; the opened one unless given")] = None
     answer: Annotated[Answer, Field(description="a file's format, or all rounds as lines of JSON")] = "json"
 

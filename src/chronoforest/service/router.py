@@ -4,7 +4,7 @@ left in a state in which it was reached."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -12,14 +12,13 @@ from typing import Any
 
 import numpy as np
 import shapely
-from scipy.sparse import csr_matrix
-from scipy.sparse.csgraph import dijkstra
 from scipy.spatial import cKDTree
 
 from chronoforest.errors import BadCheckpoint
-from chronoforest.exports.network import LEAST, Network
+from chronoforest.exports.network import Network
 from chronoforest.files import drafted, reading
-from chronoforest.service.hierarchy import Hierarchy, Leg, Seeds, contracted
+from chronoforest.service.closures import Closure, apart, united
+from chronoforest.service.hierarchy import Hierarchy, Seeds, contracted
 from chronoforest.types import BoolArray, FloatArray, IntArray
 
 
@@ -183,32 +182,42 @@ class Router:
                 column, end = int(np.flatnonzero(before == begin)[0]), begin
         return Route(hops[::-1], [begin, *ends[::-1]])
 
-    def alternatives(self, start: Snap, goal: Snap, number: int) -> list[Route]:
-        """The fastest route between two anchors, and up to `number` others that share little with it."""
+    def alternatives(
+        self, start: Snap, goal: Snap, number: int, closure: Closure | None = None
+    ) -> list[Route]:
+        """The fastest route between two anchors, and up to `number` others that share little with it: those
+        that are the fastest when hops of the routes before cost `stretch` times as much."""
+        network, stretch = self.network, self.params.stretch
+        around = closure or Closure.of(network)
+        search: Hierarchy | Closure = closure or self.hierarchy
         routes: list[Route] = []
-        used = np.zeros(self.network.num_hops, dtype=np.bool_)
-        stretch = self.params.stretch if number else 1.0
-        for hops in self.hierarchy.ways(self.seeds(start), self.seeds(goal), stretch):
-            length = self.network.length[hops]
-            visited = np.append(self.network.source[hops], self.network.target[hops[-1:]])
-            is_simple = len(np.unique(visited)) == len(visited)
-            if not routes or (is_simple and length[used[hops]].sum() <= self.params.shared * length.sum()):
-                used[hops] = True
-                ends = (start.states[0], start.states[0]) if not len(hops) else (visited[0], visited[-1])
-                routes.append(Route([hops], [int(state) for state in ends]))
-            if len(routes) > number:
+        used = np.zeros(network.num_hops, dtype=np.bool_)
+        for _ in range(1 + 3 * number):
+            leg = search.leg(self.seeds(start), [self.seeds(goal)])
+            if not np.isfinite(leg.cost[0]) or len(routes) > number:
                 break
+            hops = leg.hops(0)
+            seconds, length = network.seconds[hops].sum(), network.length[hops]
+            if not routes:
+                least = seconds
+            if not routes or (
+                seconds <= stretch * least and length[used[hops]].sum() <= self.params.shared * length.sum()
+            ):
+                visited = np.append(network.source[hops], network.target[hops[-1:]])
+                ends = visited[[0, -1]] if len(hops) else start.states[[0, 0]]
+                routes.append(Route([hops], ends.tolist()))
+                used[hops] = True
+            cost = around.cost.copy()
+            cost[hops] *= stretch
+            search = around = replace(around, cost=cost)
         return routes
 
     def closure(self, polygons: Sequence[FloatArray]) -> Closure:
         """What is left of the network without the hops that enter any of the polygons [p, 2]."""
-        position = self.network.position
-        is_open, is_closed = np.ones(self.network.num_hops, dtype=np.bool_), np.zeros(len(position), np.bool_)
-        for corners in polygons:
-            area = shapely.make_valid(shapely.polygons(corners))
-            is_open[self._lines.query(area, predicate="intersects")] = False
-            is_closed |= shapely.contains_xy(area, *position.T)
-        return Closure(self.network, is_open, is_closed)
+        whole, area = Closure.of(self.network), united(polygons)
+        is_open = whole.is_open.copy()
+        is_open[self._lines.query(area, predicate="intersects")] = False
+        return replace(whole, is_open=is_open, is_closed=shapely.contains_xy(area, *self.network.position.T))
 
     def match(self, fixes: FloatArray, radii: FloatArray, gaps: BoolArray) -> list[tuple[IntArray, Route]]:
         """The most likely routes through fixes [n, 2], each with the rows of the fixes on it.
@@ -269,70 +278,6 @@ class Router:
         one = apart(np.array(states[::-1]), np.zeros(len(states)))
         legs = [self.hierarchy.leg(start, [goal]).hops(0) for start, goal in pairwise(one)]
         return np.array(rows), Route(legs, states[::-1])
-
-
-@dataclass(frozen=True, eq=False)
-class Closure:
-    """A search over the open hops; is_open: [m] of the hops; is_closed: [n] of the states."""
-
-    network: Network
-    is_open: BoolArray
-    is_closed: BoolArray
-
-    def leg(self, source: Seeds, targets: Sequence[Seeds]) -> Leg:
-        """The cheapest ways over open hops from a set of states to each of some sets of states."""
-        states, found, before = self._field(source)
-        reached = np.append(found[: len(states)], np.inf)
-        rows = [self._rows(states, ends) for ends, _ in targets]
-        best = [int(np.argmin(reached[row] + gap)) for row, (_, gap) in zip(rows, targets, strict=True)]
-        where = [int(row[k]) for row, k in zip(rows, best, strict=True)]
-        cost = reached[where] + [gap[k] for (_, gap), k in zip(targets, best, strict=True)]
-
-        def hops(column: int) -> IntArray:
-            chain = [where[column]]
-            while before[chain[-1]] < len(states):
-                chain.append(int(before[chain[-1]]))
-            way = states[chain[::-1]]
-            return self.network.hops_between(way[:-1], way[1:])
-
-        return Leg(cost, hops)
-
-    def tables(self, sources: Sequence[Seeds], targets: Sequence[Seeds]) -> tuple[FloatArray, FloatArray]:
-        """[K, L] seconds and units over open hops between sets of states."""
-        seconds, length = np.full((2, len(sources), len(targets)), np.inf)
-        for row, source in enumerate(sources):
-            leg = self.leg(source, targets)
-            for column in np.flatnonzero(np.isfinite(leg.cost)).tolist():
-                hops = leg.hops(column)
-                seconds[row, column] = self.network.seconds[hops].sum()
-                length[row, column] = self.network.length[hops].sum()
-        return seconds, length
-
-    def _rows(self, states: IntArray, wanted: IntArray) -> IntArray:
-        """Rows of wanted states, len(states) where they are not among them."""
-        rows = np.minimum(np.searchsorted(states, wanted), len(states) - 1)
-        return np.where(states[rows] == wanted, rows, len(states))
-
-    def _field(self, source: Seeds) -> tuple[IntArray, FloatArray, IntArray]:
-        """States of the part of the network where a search begins, what it costs to get to each of them and
-        then nowhere, and the row before each, their number where a way begins."""
-        network, (begin, gap) = self.network, source
-        gap, begin = gap[np.isfinite(gap)], begin[np.isfinite(gap)]
-        is_here = np.isin(network.component, network.component[begin])
-        states = np.flatnonzero(is_here)
-        hops = np.flatnonzero(self.is_open & is_here[network.source])
-        count = len(states)
-        start = np.append(np.searchsorted(states, network.source[hops]), np.full(len(begin), count))
-        end = np.searchsorted(states, np.append(network.target[hops], begin))
-        cost = np.append(network.seconds[hops], np.maximum(gap, LEAST))
-        graph = csr_matrix((cost, (start, end)), shape=(count + 1,) * 2)
-        found, before = dijkstra(graph, indices=count, return_predecessors=True)
-        return states, found, np.where(before < 0, count, before).astype(np.int64)
-
-
-def apart(states: IntArray, cost: FloatArray) -> list[Seeds]:
-    """Each of some states as a set of its own."""
-    return [(states[k : k + 1], cost[k : k + 1]) for k in range(len(states))]
 
 
 def _shared(one: Seeds, other: Seeds) -> int:

@@ -162,11 +162,12 @@ def _add_pages(app: FastAPI, worlds: Worlds) -> None:
 def _add_routes(app: FastAPI, worlds: Worlds) -> None:
     @app.get("/{service}/{number}/{profile}/{coordinates:path}", response_class=Response)
     async def osrm(service: str, number: str, profile: str, coordinates: str, request: Request) -> Response:
-        """OSRM's HTTP interface, version 1: route, table, nearest, trip and match. Beyond it, `exclude` takes
-        polygon(POLYLINE),… that no way may enter, `depart` a time like 2026-01-31T08:30, and every leg has
-        its `evidence` and a `duration_interval`."""
+        """OSRM's HTTP interface, version 1: route, table, nearest, trip and match. A profile that is the name
+        of a world chooses it. Beyond OSRM, `exclude` takes polygon(POLYLINE),… that no way may enter,
+        `depart` a time like 2026-01-31T08:30, and every leg has its `evidence` and a `duration_interval`."""
         path = f"{service}/{number}/{profile}/{coordinates}"
-        return _json(*await run_in_threadpool(answer, worlds.world().router, path, request.url.query))
+        query = request.url.query
+        return _json(*await run_in_threadpool(lambda: answer(worlds.router(profile), path, query)))
 
     @app.get("/{path:path}", include_in_schema=False)
     async def unknown(path: str) -> Response:

@@ -13,6 +13,7 @@ from urllib.parse import parse_qsl
 import numpy as np
 import polyline
 
+from chronoforest.service.requests import LARGEST_COORDINATE
 from chronoforest.types import FloatArray
 
 T = TypeVar("T")
@@ -164,7 +165,7 @@ def _places(text: str) -> FloatArray:
         if any(len(pair) != 2 or not all(map(NUMBER.fullmatch, pair)) for pair in pairs):
             raise Refusal("InvalidUrl", "coordinates are longitude,latitude;longitude,latitude")
         places = np.array([[float(value) for value in pair] for pair in pairs])
-    if not len(places) or not (np.abs(places) <= (180.0, 90.0)).all():
+    if not len(places) or not (np.abs(places) <= LARGEST_COORDINATE).all():
         raise Refusal("InvalidValue", "Invalid coordinate value.")
     return places
 

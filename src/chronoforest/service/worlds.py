@@ -209,6 +209,10 @@ class Worlds:
                     self._loaded[name] = self._load(self._choices[name])
         return self._loaded[name]
 
+    def router(self, profile: str) -> Router:
+        """Of the world of that name, of the opened one where there is none."""
+        return self.world(profile if profile in self._choices else None).router
+
     def described(self) -> dict[str, Any]:
         """The names, what they are, and which was opened."""
         worlds = [{"name": name, **about(name)} for name in self._choices]
