@@ -34,9 +34,8 @@ from chronoforest.data.imports import ImportParams, import_files
 from chronoforest.models.density import GridDensity, fit_density
 from chronoforest.peers.choice import PlannerChoice
 from chronoforest.planning.planner import Planner
-from chronoforest.planning.preparation import Prepared, ground_of
 from chronoforest.planning.result import PlanResult
-from chronoforest.planning.variants import PlannerParams
+from chronoforest.planning.variants import PlannerParams, Prepared, ground_of
 from chronoforest.presets.loading import PresetPlanner
 from chronoforest.roadmap.from_support import roadmap_of_support
 from chronoforest.roadmap.ground import Ground

@@ -32,9 +32,8 @@ from chronoforest.envs.maps import CELL_SIZE, cell_centre
 from chronoforest.peers.choice import PlannerChoice
 from chronoforest.planning.result import PlanResult
 from chronoforest.presets.loading import PresetPlanner
-from chronoforest.search.memory import ForestMemory
 from chronoforest.search.scoring import bridge_cost
-from chronoforest.search.tree import Forest, Tree
+from chronoforest.search.tree import Forest, ForestMemory, Tree
 from chronoforest.types import (
     Calibration,
     Certificate,

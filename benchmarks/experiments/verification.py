@@ -23,8 +23,7 @@ from benchmarks.worlds.trips import units
 from chronoforest.data.episodes import load
 from chronoforest.errors import BadDataset
 from chronoforest.peers.choice import PlannerChoice
-from chronoforest.planning.preparation import prepare
-from chronoforest.planning.variants import VARIANTS
+from chronoforest.planning.variants import VARIANTS, prepare
 from chronoforest.presets.loading import PresetPlanner
 from chronoforest.roadmap.verify import Checker
 from chronoforest.types import FloatArray, lengths_along, path_length

@@ -17,7 +17,7 @@ from chronoforest.models.sampler import SegmentSampler
 from chronoforest.peers.legs import Inputs, LegSearch, expected_costs
 from chronoforest.peers.registry import Peer
 from chronoforest.roadmap.straight import resample
-from chronoforest.search.soundness import is_supported
+from chronoforest.search.junction import is_supported
 from chronoforest.types import FloatArray, Problem, path_length
 
 

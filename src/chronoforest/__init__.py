@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from chronoforest.presets.loading import load_planner
     from chronoforest.presets.options import TrainOptions
     from chronoforest.presets.training import train_preset
-    from chronoforest.search.memory import ForestMemory
+    from chronoforest.search.tree import ForestMemory
     from chronoforest.types import Plan, Problem, RoundStats
     from chronoforest.types.problem_files import load_problem
 

@@ -18,8 +18,7 @@ from fakes import (
 from gap_worlds import ACROSS, NEAR, VISITS_BEYOND, tolled_planner, walled_planner
 
 from chronoforest.errors import InvalidParameter, InvalidProblem, UnknownVariant
-from chronoforest.planning.batching import BatchParams
-from chronoforest.planning.loop import Search
+from chronoforest.planning.loop import BatchParams, Search
 from chronoforest.planning.planner import MaxRounds, Planner
 from chronoforest.planning.result import PlanResult
 from chronoforest.planning.variants import PlannerParams, Variant

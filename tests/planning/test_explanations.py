@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from chronoforest.data.frames import Frame
-from chronoforest.planning.explanations import Missing, missing, shortfalls
+from chronoforest.planning.result import Missing, missing, shortfalls
 from chronoforest.types import Gap, Problem, TreePicture
 
 PROBLEM = Problem(starts=[[0.0, 0.0]], goals=[[100.0, 0.0]])

@@ -19,9 +19,9 @@ from chronoforest.planning.planner import MaxRounds, MaxSeconds
 from chronoforest.planning.sources import forest
 from chronoforest.planning.variants import Variant
 from chronoforest.routing.bridges import closure
-from chronoforest.routing.challenge import ChallengeParams
+from chronoforest.routing.budget import ChallengeParams
 from chronoforest.routing.solver import solve_exact
-from chronoforest.search.memory import ForestMemory
+from chronoforest.search.tree import ForestMemory
 from chronoforest.types import Evidence, Meeting, Pair, Problem, WorldParams
 
 

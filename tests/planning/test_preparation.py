@@ -7,8 +7,7 @@ import pytest
 from fakes import BLOCK, SPEED, DriftingDistance, FakeModels, SquareDensity, WindDistance, make_planner
 
 from chronoforest.planning.planner import Planner
-from chronoforest.planning.preparation import prepare
-from chronoforest.planning.variants import VARIANTS, PlannerParams, Variant
+from chronoforest.planning.variants import VARIANTS, PlannerParams, Variant, prepare
 
 
 def test_a_variants_models_are_prepared_once_and_again_when_models_or_parameters_change():
@@ -44,7 +43,7 @@ def test_ways_are_shortened_twice_where_recordings_lie_farther_apart_than_ways_k
         seen.append(paths)
         return [path[::2] for path in paths]
 
-    monkeypatch.setattr("chronoforest.planning.preparation.shorten_all", shortened)
+    monkeypatch.setattr("chronoforest.planning.variants.shorten_all", shortened)
     models = FakeModels(density=SquareDensity(BLOCK), gap=gap)
     prepared = prepare(models, PlannerParams(), VARIANTS["verified"])
     (way,) = prepared.shortened([np.zeros((9, 2))])

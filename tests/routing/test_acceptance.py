@@ -4,8 +4,16 @@ import numpy as np
 import pytest
 from routing_cases import make_problem, meeting
 
-from chronoforest.routing.acceptance import accept, is_complete, respects_degrees, unmet
-from chronoforest.routing.bridges import Bridges, Closure, closure, direct
+from chronoforest.routing.bridges import (
+    Bridges,
+    Closure,
+    accept,
+    closure,
+    direct,
+    is_complete,
+    respects_degrees,
+    unmet,
+)
 from chronoforest.types import Evidence, JointRoute, Pair, Witness
 
 PROBLEM = make_problem(1, 2)

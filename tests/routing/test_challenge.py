@@ -8,7 +8,7 @@ from routing_cases import make_problem
 
 from chronoforest.errors import InvalidParameter
 from chronoforest.routing.bridges import closure, direct
-from chronoforest.routing.challenge import ChallengeParams, challengers
+from chronoforest.routing.budget import ChallengeParams, challengers
 from chronoforest.routing.solver import solve_exact
 from chronoforest.types import JointRoute, Pair
 

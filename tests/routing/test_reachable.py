@@ -9,7 +9,7 @@ import pytest
 from routing_cases import all_routes, make_problem, random_cost
 
 from chronoforest.routing.bridges import closure
-from chronoforest.routing.parts import Part, finite_chains
+from chronoforest.routing.insertion import Part, finite_chains
 from chronoforest.routing.reachable import Shares, is_connected, keep_order, share_out
 from chronoforest.routing.solver import AutoSolver
 from chronoforest.types import FloatArray, JointRoute, Problem

@@ -9,9 +9,11 @@ from chronoforest.search.junction import (
     JunctionParams,
     Leaf,
     cluster,
+    goes_with_traffic,
+    has_no_jump,
+    is_supported,
     look_ahead,
 )
-from chronoforest.search.soundness import goes_with_traffic, has_no_jump, is_supported
 from chronoforest.search.tree import Tree, promote
 
 PARAMS = JunctionParams()

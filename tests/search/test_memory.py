@@ -1,8 +1,7 @@
 import numpy as np
 from fakes import EuclideanDistance
 
-from chronoforest.search.memory import ForestMemory
-from chronoforest.search.tree import Representatives, plant
+from chronoforest.search.tree import ForestMemory, Representatives, plant
 from chronoforest.types import Problem
 
 HORIZON = 3

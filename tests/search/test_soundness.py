@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from fakes import BLOCK, SPEED, STRIDE, SquareDensity
 
-from chronoforest.search.soundness import (
+from chronoforest.search.junction import (
     LEAST_STEPS,
     has_no_jump,
     is_supported,

@@ -22,7 +22,7 @@ from chronoforest.types.problem_files import NamedProblem
 if TYPE_CHECKING:
     from chronoforest.engines import Answer, EngineChoice, Places
     from chronoforest.peers.choice import PlannerChoice
-    from chronoforest.planning.batching import Outcome
+    from chronoforest.planning.loop import Outcome
     from chronoforest.planning.planner import Planner
     from chronoforest.planning.result import PlanResult
     from chronoforest.presets.loading import PresetPlanner

@@ -14,7 +14,7 @@ from chronoforest.execution.route import Replan, Route, WalkingPlanner, route_of
 from chronoforest.names import DEFAULT_VARIANT
 from chronoforest.planning.result import PlanResult
 from chronoforest.planning.variants import Variant, find_variant
-from chronoforest.search.memory import ForestMemory
+from chronoforest.search.tree import ForestMemory
 from chronoforest.types import FloatArray, Problem, RoundObserver
 
 

@@ -17,7 +17,7 @@ from chronoforest.planning.variants import PlannerParams
 from chronoforest.roadmap.straight import resample
 from chronoforest.routing.certificates import width
 from chronoforest.routing.solver import solver_of
-from chronoforest.search.soundness import has_no_jump, is_supported, longest_hop
+from chronoforest.search.junction import has_no_jump, is_supported, longest_hop
 from chronoforest.types import (
     BoolArray,
     FloatArray,

@@ -18,7 +18,7 @@ from chronoforest.planning.result import PlanResult
 from chronoforest.planning.variants import Variant
 from chronoforest.presets import loading
 from chronoforest.presets.loading import PresetPlanner
-from chronoforest.search.memory import ForestMemory
+from chronoforest.search.tree import ForestMemory
 from chronoforest.types import FloatArray, Problem
 
 

@@ -11,7 +11,7 @@ from scipy.ndimage import label
 
 from chronoforest.data.frames import Frame, plainly
 from chronoforest.errors import InvalidParameter, InvalidProblem
-from chronoforest.search.memory import ForestMemory
+from chronoforest.search.tree import ForestMemory
 from chronoforest.types import FloatArray, IntArray, PlanningModels, Problem, Support
 
 ISLAND = 0.01

@@ -23,19 +23,26 @@ from chronoforest.planning.anchors import (
     with_seeds,
 )
 from chronoforest.planning.assembly import recorded_times, step_times
-from chronoforest.planning.batching import BatchParams, Finished, Outcome, ResultObserver, Task, in_turns
 from chronoforest.planning.criteria import MaxExpansions, MaxRounds, MaxSeconds, checked_stop
-from chronoforest.planning.loop import Search, Source
-from chronoforest.planning.preparation import Prepared, prepare
+from chronoforest.planning.loop import (
+    BatchParams,
+    Finished,
+    Outcome,
+    ResultObserver,
+    Search,
+    Source,
+    Task,
+    in_turns,
+)
 from chronoforest.planning.result import PlanResult
 from chronoforest.planning.sources.forest import ForestSource
 from chronoforest.planning.sources.roadmap import RoadmapSource
 from chronoforest.planning.timetable import departure
-from chronoforest.planning.variants import PlannerParams, Variant, find_variant
+from chronoforest.planning.variants import PlannerParams, Prepared, Variant, find_variant, prepare
 from chronoforest.planning.verification import Verification, checked_path, verification
 from chronoforest.roadmap.roadmap import Roadmap
 from chronoforest.routing.solver import Order, order_from_names
-from chronoforest.search.memory import ForestMemory
+from chronoforest.search.tree import ForestMemory
 from chronoforest.typed import check_whole
 from chronoforest.types import (
     Plan,

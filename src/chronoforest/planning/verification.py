@@ -12,7 +12,7 @@ import numpy as np
 from chronoforest.data.frames import Frame
 from chronoforest.errors import InvalidParameter
 from chronoforest.planning.assembly import concatenated
-from chronoforest.planning.preparation import Prepared
+from chronoforest.planning.variants import Prepared
 from chronoforest.roadmap.arrivals import refusal
 from chronoforest.roadmap.roadmap import Roadmap
 from chronoforest.roadmap.states import Track

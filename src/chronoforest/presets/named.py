@@ -21,7 +21,7 @@ from chronoforest.names import RUNS, check_preset, full_name, preset_file
 from chronoforest.planning.shortening import AssemblyParams
 from chronoforest.planning.variants import PlannerParams
 from chronoforest.presets.files import overlay, read_preset_file
-from chronoforest.routing.challenge import ChallengeParams
+from chronoforest.routing.budget import ChallengeParams
 from chronoforest.types import WorldParams
 
 WEIGHTS = Path(__file__).parents[1] / "weights"

@@ -17,8 +17,7 @@ from chronoforest.errors import BadCheckpoint
 from chronoforest.files import reading, write_text
 from chronoforest.models.store import Stored, load_models
 from chronoforest.planning.planner import Planner
-from chronoforest.planning.preparation import Prepared
-from chronoforest.planning.variants import VERIFIED
+from chronoforest.planning.variants import VERIFIED, Prepared
 from chronoforest.presets.named import Preset
 from chronoforest.presets.roadmaps import kept_roadmap
 from chronoforest.roadmap.verify import Checker, cut

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from chronoforest.routing.bridges import closure
-from chronoforest.routing.parts import Part, finite_chains
+from chronoforest.routing.insertion import Part, finite_chains
 from chronoforest.routing.solver import AutoSolver, solve_for_most
 from chronoforest.routing.subsets import tabulate
 from chronoforest.types import BoolArray, FloatArray, JointRoute, Problem, RouteSolver

@@ -11,8 +11,7 @@ import pyvrp
 from pyvrp.stop import MaxIterations
 
 from chronoforest.errors import InvalidProblem, require_at_least, require_within
-from chronoforest.routing.insertion import far_apart_first, insert, straight_home
-from chronoforest.routing.parts import Part, finite_chains
+from chronoforest.routing.insertion import Part, far_apart_first, finite_chains, insert, straight_home
 from chronoforest.routing.subsets import tabulate, trace
 from chronoforest.types import FloatArray, IntArray, JointRoute, Problem, RouteSolver
 

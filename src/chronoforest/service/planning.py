@@ -20,7 +20,7 @@ from chronoforest.cancellation import checked
 from chronoforest.errors import Busy, ChronoForestError, InvalidParameter
 from chronoforest.planning.planner import Planner
 from chronoforest.planning.result import PlanResult
-from chronoforest.search.memory import ForestMemory
+from chronoforest.search.tree import ForestMemory
 from chronoforest.service.closures import plan_around
 from chronoforest.service.requests import PlanRequest
 from chronoforest.service.worlds import Worlds, flat

@@ -15,16 +15,13 @@ from chronoforest.planning.assembly import Bridge, along, best_effort, build_bri
 from chronoforest.planning.criteria import within
 from chronoforest.planning.ledger import Found, KnownWay, Ledger, Reach
 from chronoforest.planning.loop import Answers, Asks, Search, Source, View
-from chronoforest.planning.preparation import Prepared, steps_apart
-from chronoforest.routing.acceptance import accept, is_complete
-from chronoforest.routing.bridges import Closure
-from chronoforest.routing.budget import RoundState, allocate, every_unmet
+from chronoforest.planning.variants import Prepared, steps_apart
+from chronoforest.routing.bridges import Closure, accept, is_complete
+from chronoforest.routing.budget import RoundState, allocate, challengers, every_unmet
 from chronoforest.routing.certificates import certify, width
-from chronoforest.routing.challenge import challengers
 from chronoforest.routing.solver import Order
 from chronoforest.search.expand import expand, revisit, root_leaves
-from chronoforest.search.memory import ForestMemory
-from chronoforest.search.tree import Forest
+from chronoforest.search.tree import Forest, ForestMemory
 from chronoforest.types import (
     Calibration,
     Certificate,

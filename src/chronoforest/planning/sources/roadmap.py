@@ -11,13 +11,13 @@ from chronoforest.cancellation import OutOfTime
 from chronoforest.planning.assembly import Bridge
 from chronoforest.planning.ledger import Found, KnownWay, Ledger, Reach
 from chronoforest.planning.loop import Answers, Asks, Search, Source, View
-from chronoforest.planning.preparation import Prepared
 from chronoforest.planning.sources.forest import ForestSource
+from chronoforest.planning.variants import Prepared
 from chronoforest.roadmap.roads import OpenGap, Roads
 from chronoforest.roadmap.verify import Piece, Questions, Verdict, cut
 from chronoforest.routing.reachable import solver_within_reach
 from chronoforest.routing.solver import Order, best_two_costs, order_from_names
-from chronoforest.search.memory import ForestMemory
+from chronoforest.search.tree import ForestMemory
 from chronoforest.types import (
     Certificate,
     FloatArray,
