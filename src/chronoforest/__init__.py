@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "ChronoForestError": "errors",
-    "ForestMemory": "search.memory",
+    "ForestMemory": "search.tree",
     "MaxExpansions": "planning.planner",
     "MaxRounds": "planning.planner",
     "MaxSeconds": "planning.planner",

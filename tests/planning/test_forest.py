@@ -14,9 +14,8 @@ from fakes import (
 from searches import ROUND_THE_BLOCK, begun, searched, windy_planner
 
 from chronoforest.planning.assembly import Bridge, bridge_path
-from chronoforest.planning.loop import Asks
 from chronoforest.planning.planner import MaxRounds, MaxSeconds
-from chronoforest.planning.sources import forest
+from chronoforest.planning.sources import Asks, forest
 from chronoforest.planning.variants import Variant
 from chronoforest.routing.bridges import closure
 from chronoforest.routing.budget import ChallengeParams

@@ -11,8 +11,9 @@ import numpy as np
 
 from chronoforest.planning.assembly import Bridge, travel_times
 from chronoforest.planning.ledger import Found, KnownWay, Ledger, Reach
-from chronoforest.planning.loop import Answers, Asks, Search, Source, View
+from chronoforest.planning.loop import Search
 from chronoforest.planning.shortening import shorten_all
+from chronoforest.planning.sources import Answers, Asks, Source, View
 from chronoforest.planning.variants import PlannerParams
 from chronoforest.roadmap.straight import resample
 from chronoforest.routing.certificates import width
@@ -145,25 +146,23 @@ class PeerSource(Source):
             (shown,) = shorten_all([path], models.density, models.distance, params.assembly)
         return KnownWay(Bridge(shown, path_length(path)), float(steps), self.name)
 
-    def view(self, route: JointRoute, ledger: Ledger) -> PeerView:
+    def view(self, route: JointRoute, ledger: Ledger) -> _PeerView:
         """Both as people see them."""
-        return PeerView(self.problem, route, ledger, self)
+        return _PeerView(self.problem, route, ledger, self)
 
 
 @dataclass(frozen=True, eq=False)
-class PeerView(View):
+class _PeerView(View):
     """A route of legs that a peer found."""
 
     source: PeerSource
 
     @property
     def num_nodes(self) -> int:
-        """Segments of all legs."""
         return sum(len(part) for search in self.source.searches.values() for part in search.segments)
 
     @property
     def trees(self) -> tuple[TreePicture, ...]:
-        """Segments under the names of the anchors that they leave."""
         names = self.problem.names
         return tuple(
             TreePicture(names[leg.source], np.concatenate(search.segments))
@@ -172,7 +171,6 @@ class PeerView(View):
         )
 
     def leg(self, leg: Pair) -> Leg:
-        """A leg with what it takes; until it is found, what was expected."""
         names, gap = leg.named(self.problem), self.source.searches[leg].gap
         if leg not in self.ledger.ways:
             return Leg(
@@ -183,7 +181,6 @@ class PeerView(View):
         return Leg(*names, True, way.steps, gap if band else 0.0, band, names, way.evidence)
 
     def way(self, leg: Pair) -> Bridge:
-        """A leg that was found; the best attempt otherwise."""
         if leg in self.ledger.ways:
             return self.ledger.ways[leg].bridge
         path = resample(self.source.searches[leg].attempt, self.source.inputs.params.assembly.spacing)

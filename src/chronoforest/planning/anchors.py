@@ -143,19 +143,15 @@ def check_problem(problem: object) -> None:
         raise InvalidProblem(f"problem must be a Problem, as in {example}; got {problem!r:.60}")
 
 
-def check_observers(**observers: object) -> None:
-    """Raise `InvalidParameter` for the first named observer that is neither None nor callable."""
-    for name, observer in observers.items():
-        if observer is not None and not callable(observer):
-            raise InvalidParameter(f"{name} must be a function, got {observer!r:.40}")
-
-
-def check_memory(memory: object) -> None:
-    """Raise `InvalidParameter` unless the value is None or a `ForestMemory`."""
+def check_arguments(memory: object = None, **observers: object) -> None:
+    """Raise `InvalidParameter` unless memory and observers are None or what they should be."""
     if memory is not None and not isinstance(memory, ForestMemory):
         raise InvalidParameter(
             f"memory must be a ForestMemory() that is kept between plans, got {memory!r:.40}"
         )
+    for name, observer in observers.items():
+        if observer is not None and not callable(observer):
+            raise InvalidParameter(f"{name} must be a function, got {observer!r:.40}")
 
 
 def with_seeds(problems: Iterable[Problem], seeds: int | Iterable[int]) -> list[tuple[Problem, int]]:

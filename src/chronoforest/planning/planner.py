@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,27 +13,12 @@ import numpy as np
 from chronoforest.data.frames import Frame
 from chronoforest.errors import InvalidParameter
 from chronoforest.names import DEFAULT_VARIANT
-from chronoforest.planning.anchors import (
-    AnchorCheck,
-    asked,
-    check_memory,
-    check_observers,
-    check_problem,
-    with_seeds,
-)
+from chronoforest.planning.anchors import AnchorCheck, asked, check_arguments, check_problem, with_seeds
 from chronoforest.planning.assembly import recorded_times, step_times
 from chronoforest.planning.criteria import MaxExpansions, MaxRounds, MaxSeconds, checked_stop
-from chronoforest.planning.loop import (
-    BatchParams,
-    Finished,
-    Outcome,
-    ResultObserver,
-    Search,
-    Source,
-    Task,
-    in_turns,
-)
+from chronoforest.planning.loop import BatchParams, Outcome, Search, in_turns
 from chronoforest.planning.result import PlanResult
+from chronoforest.planning.sources import Source
 from chronoforest.planning.sources.forest import ForestSource
 from chronoforest.planning.sources.roadmap import RoadmapSource
 from chronoforest.planning.timetable import departure
@@ -52,6 +36,9 @@ from chronoforest.types import (
     SnapshotObserver,
     StopCriterion,
 )
+
+ResultObserver = Callable[[int, Outcome], None]
+"""Sees the number of every problem and its plan or error."""
 
 MOST_ROUNDS = 20
 """Rounds over the roadmap for one leg: trees that join what it does not do so in a few, or in vain."""
@@ -131,14 +118,11 @@ class Planner:
             raise InvalidParameter("depart needs recordings with a clock; these count steps")
         self.check(problem, seed=seed, variant=variant, order=order)
         stop = checked_stop(stop, seconds)
-        check_observers(on_round=on_round, on_snapshot=on_snapshot)
-        check_memory(memory)
+        check_arguments(memory, on_round=on_round, on_snapshot=on_snapshot)
+        watch = None if on_round is None else lambda stats, _: on_round(stats, problem)
         with self._computing():
-            local = problem.moved(self.frame.to_local)
-            watch = None if on_round is None else lambda stats, _: on_round(stats, problem)
-            source = self._source(local, variant, order, memory, seed)
-            stop = stop or self._default_stop(problem, variant)
-            search = Search(source, local, seed, stop, watch, on_snapshot)
+            search = self._search(problem, seed, stop, variant, order, memory)
+            search.on_round, search.on_snapshot = watch, on_snapshot
             search.run()
             result = self._result(search, problem, variant.name)
             return replace(result, depart=depart, notices=notices)
@@ -168,7 +152,7 @@ class Planner:
         seconds, stop: for each problem, its share of the time; on_result: sees the number of a problem
         and its plan or error, as they finish.
         """
-        check_observers(on_result=on_result)
+        check_arguments(on_result=on_result)
         outcomes: dict[int, Outcome] = {}
         for number, outcome in self.plan_each(problems, seeds, seconds=seconds, stop=stop, variant=variant):
             outcomes[number] = outcome
@@ -184,40 +168,50 @@ class Planner:
         seconds: float | None = None,
         stop: StopCriterion | None = None,
         variant: str | Variant = DEFAULT_VARIANT,
-    ) -> Iterator[Finished]:
+    ) -> Iterator[tuple[int, Outcome]]:
         """The number of a problem and its plan or error, as they finish; nothing is kept, so that any number
         of problems fits in memory. Otherwise as `plan_many`."""
         chosen = find_variant(variant)
         self._check_variant(chosen, has_order=False)
-        tasks = self._tasks(with_seeds(problems, seeds), checked_stop(stop, seconds), chosen)
+        return self._computed(with_seeds(problems, seeds), checked_stop(stop, seconds), chosen)
 
-        def finish(task: Task, search: Search) -> PlanResult:
-            return self._result(search, task.problem, chosen.name)
-
-        return self._computed(in_turns(tasks, finish, self.batch))
-
-    def _tasks(
-        self, wanted: Sequence[tuple[Problem, int]], stop: StopCriterion | None, variant: Variant
-    ) -> Iterator[Task]:
-        """Every problem with its seed as a task."""
-        for number, (problem, seed) in enumerate(wanted):
-            yield Task(number, problem, partial(self._begin, problem, seed, stop, variant))
-
-    def _begin(self, problem: Problem, seed: int, stop: StopCriterion | None, variant: Variant) -> Search:
-        """A search for a problem, in the plane of the models."""
-        self.check(problem, seed=seed, variant=variant)
-        local = problem.moved(self.frame.to_local)
-        source = self._source(local, variant, None, None, seed)
-        return Search(source, local, seed, stop or self._default_stop(problem, variant))
-
-    def _computed(self, plans: Iterator[Finished]) -> Iterator[Finished]:
+    def _computed(
+        self, wanted: list[tuple[Problem, int]], stop: StopCriterion | None, variant: Variant
+    ) -> Iterator[tuple[int, Outcome]]:
         """Each plan made within what surrounds such work; what is done between them is the caller's."""
+
+        def begin(problem: Problem, seed: int) -> Search:
+            self.check(problem, seed=seed, variant=variant)
+            return self._search(problem, seed, stop, variant)
+
+        tasks = ((lambda one=one: begin(*one)) for one in wanted)
+        searches = in_turns(tasks, self.batch)
         while True:
             with self._computing():
-                finished = next(plans, None)
-            if finished is None:
-                return
-            yield finished
+                finished = next(searches, None)
+                if finished is None:
+                    return
+                number, found = finished
+                if isinstance(found, Search):
+                    outcome: Outcome = self._result(found, wanted[number][0], variant.name)
+                else:
+                    outcome = found
+                del finished, found  # what is handed out needs no search any more
+            yield number, outcome
+
+    def _search(
+        self,
+        problem: Problem,
+        seed: int,
+        stop: StopCriterion | None,
+        variant: Variant,
+        order: Order | None = None,
+        memory: ForestMemory | None = None,
+    ) -> Search:
+        """A search for a problem, in the plane of the models."""
+        local = problem.moved(self.frame.to_local)
+        source = self._source(local, variant, order, memory, seed)
+        return Search(source, local, seed, stop or self._default_stop(problem, variant))
 
     def _result(self, search: Search, problem: Problem, variant: str) -> PlanResult:
         """The plan of a search in the coordinates of the problem, with times along its routes."""

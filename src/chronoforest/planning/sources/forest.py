@@ -14,7 +14,8 @@ import numpy as np
 from chronoforest.planning.assembly import Bridge, along, best_effort, build_bridges
 from chronoforest.planning.criteria import within
 from chronoforest.planning.ledger import Found, KnownWay, Ledger, Reach
-from chronoforest.planning.loop import Answers, Asks, Search, Source, View
+from chronoforest.planning.loop import Search
+from chronoforest.planning.sources import Answers, Asks, Source, View
 from chronoforest.planning.variants import Prepared, steps_apart
 from chronoforest.routing.bridges import Closure, accept, is_complete
 from chronoforest.routing.budget import RoundState, allocate, challengers, every_unmet
@@ -23,7 +24,6 @@ from chronoforest.routing.solver import Order
 from chronoforest.search.expand import expand, revisit, root_leaves
 from chronoforest.search.tree import Forest, ForestMemory
 from chronoforest.types import (
-    Calibration,
     Certificate,
     Evidence,
     FloatArray,
@@ -64,7 +64,9 @@ class ForestSource(Source):
         self.guess = steps_apart(self.models.distance, bare, self.problem)
         solver = self.prepared.choose_solver(self.problem, bare, self.order)
         self.forest: Forest = self.memory.recall(bare, self.variant)
-        cost = _inflated(self.guess, self.models.calibration)
+        is_linked = np.isfinite(self.guess)
+        inflated = self.models.calibration.inflate(np.where(is_linked, self.guess, 0.0))
+        cost = np.where(is_linked, inflated, np.inf)
         ledger = Ledger.of(cost, Reach(solver), self.params.is_reversible)
         known = revisit(self.forest, self.models, self.params.search)
         return ledger.updated(self._learned(known, ledger))
@@ -100,16 +102,13 @@ class ForestSource(Source):
         return Asks(linkable, tried) if linkable else None
 
     def _challengers(self, route: JointRoute, ledger: Ledger) -> tuple[Pair, ...]:
-        def solve(cost: FloatArray) -> JointRoute:
-            return ledger.reach.solver(cost, self.problem, route)
-
         return challengers(
             route,
             ledger.bridges.met_cost,
             self.prepared.stretch * self.guess,
             ledger.num_tries,
             self.chained,
-            solve,
+            lambda cost: ledger.reach.solver(cost, self.problem, route),
             self.params.challenge,
         )
 
@@ -117,7 +116,7 @@ class ForestSource(Source):
         """One round of search (`expand`): it has its own sampler, so there is nothing to ask of the
         denoiser."""
         yield from ()
-        with within(plan.stop, plan.seconds):
+        with within(plan.stop, plan.watch.seconds):
             found = expand(self.forest, asks.pairs, self.waiting, self.models, self.params.search, self.rng)
         self.waiting = found.new_leaves
         back = [pair.reversed for pair in asks.tried if self.params.is_reversible]
@@ -164,13 +163,13 @@ class ForestSource(Source):
             return route, ledger
         return best, replace(ledger, accepted=frozenset(best.legs))
 
-    def view(self, route: JointRoute, ledger: Ledger) -> ForestView:
+    def view(self, route: JointRoute, ledger: Ledger) -> _ForestView:
         """Both as people see them."""
-        return ForestView(self.problem, route, ledger, self)
+        return _ForestView(self.problem, route, ledger, self)
 
 
 @dataclass(frozen=True, eq=False)
-class ForestView(View):
+class _ForestView(View):
     """A route over bridges that trees found: a leg runs over a chain of them."""
 
     source: ForestSource
@@ -182,62 +181,47 @@ class ForestView(View):
 
     @property
     def met(self) -> tuple[Pair, ...]:
-        """Legs of the route that meetings alone lead along."""
         cost = self.chains.cost
         return tuple(leg for leg in self.route.legs if np.isfinite(cost[leg.source, leg.target]))
 
     @property
     def cost(self) -> float:
-        """Steps of the route on all-hop costs."""
         return self.route.cost(self.source.chained(self.ledger.cost).cost)
 
     @property
     def num_nodes(self) -> int:
-        """Nodes of all trees."""
         return self.source.forest.num_nodes
 
     @property
     def trees(self) -> tuple[TreePicture, ...]:
-        """All trees."""
         names = self.problem.names
         return tuple(TreePicture(names[tree.anchor], tree.segments()) for tree in self.source.forest.trees)
 
     @property
     def meetings(self) -> Mapping[Pair, FloatArray]:
-        """[2] where the trees of a pair touch."""
-        found = self.ledger.bridges.meetings.items()
-        outgoing = self.source.forest.outgoing
+        found, outgoing = self.ledger.bridges.meetings.items(), self.source.forest.outgoing
         return {link: outgoing[link.source].frame_state[one.source_frame] for link, one in found}
 
     @property
     def meetings_in_use(self) -> FloatArray:
-        """[n, 2] those of them along the route."""
         meetings, links = self.meetings, self.chains.links_of(sorted(self.ledger.accepted))
         return np.array([meetings[link] for link in links if link in meetings]).reshape(-1, 2)
 
     @property
     def certificate(self) -> Certificate:
         """Theorem 1, with its premises checked."""
-        source = self.source
-        return certify(
-            self.route,
-            self.ledger.bridges,
-            self.problem,
-            source.models.calibration,
-            source.params.budget.certified_gap,
-        )
-
-    def path(self, leg: Pair) -> FloatArray:
-        """[t, d] over the bridges of its chain."""
-        return along([self.ledger.ways[link].bridge for link in self.chains.links(leg)]).path
+        calibration, certified_gap = self.source.models.calibration, self.source.params.budget.certified_gap
+        return certify(self.route, self.ledger.bridges, self.problem, calibration, certified_gap)
 
     def leg(self, leg: Pair) -> Leg:
         """A leg with its gap and its width; of one that is not met, what it is expected to cost."""
         bridges, calibration = self.ledger.bridges, self.source.models.calibration
         names, is_met = self.problem.names, leg in self.ledger.accepted
         chain = self.chains.chain(leg) if is_met else (leg.source, leg.target)
-        gaps = [bridges.smallest_gap(Pair(a, b)) for a, b in pairwise(chain)]
+        links = [Pair(a, b) for a, b in pairwise(chain)]
+        gaps = [bridges.smallest_gap(link) for link in links]
         cost = (self.chains.cost if is_met else bridges.cost)[leg.source, leg.target]
+        is_standing = all(link in self.source.standing for link in links)
         return Leg(
             source=names[leg.source],
             target=names[leg.target],
@@ -246,24 +230,19 @@ class ForestView(View):
             gap=max(gaps),
             width=sum(width(gap, calibration) for gap in gaps) if is_met else None,
             chain=tuple(names[anchor] for anchor in chain),
-            evidence=self._evidence(leg) if is_met else "none",
+            evidence="none" if not is_met else "standing" if is_standing else "generated",
         )
-
-    def _evidence(self, leg: Pair) -> str:
-        """Of a leg that is met."""
-        is_standing = all(link in self.source.standing for link in self.chains.links(leg))
-        return "standing" if is_standing else "generated"
 
     def way(self, leg: Pair) -> Bridge:
         """The bridges that a met leg runs over, or how far its tree came."""
         if leg in self.ledger.accepted:
-            return along([self.ledger.ways[link].bridge for link in self.chains.links(leg)])
+            return self.chained(leg)
         source = self.source
-        spacing = source.params.assembly.spacing
-        return best_effort(source.forest, leg, source.models.calibration, spacing)
+        return best_effort(source.forest, leg, source.models.calibration, source.params.assembly.spacing)
 
+    def path(self, leg: Pair) -> FloatArray:
+        return self.chained(leg).path
 
-def _inflated(raw: FloatArray, calibration: Calibration) -> FloatArray:
-    """C_0 = h(d) between roots; what cannot be linked stays infinite."""
-    is_linked = np.isfinite(raw)
-    return np.where(is_linked, calibration.inflate(np.where(is_linked, raw, 0.0)), np.inf)
+    def chained(self, leg: Pair) -> Bridge:
+        """Over the bridges of its chain, as one."""
+        return along([self.ledger.ways[link].bridge for link in self.chains.links(leg)])

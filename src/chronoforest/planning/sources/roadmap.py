@@ -10,7 +10,8 @@ import numpy as np
 from chronoforest.cancellation import OutOfTime
 from chronoforest.planning.assembly import Bridge
 from chronoforest.planning.ledger import Found, KnownWay, Ledger, Reach
-from chronoforest.planning.loop import Answers, Asks, Search, Source, View
+from chronoforest.planning.loop import Search
+from chronoforest.planning.sources import Answers, Asks, Source, View
 from chronoforest.planning.sources.forest import ForestSource
 from chronoforest.planning.variants import Prepared
 from chronoforest.roadmap.roads import OpenGap, Roads
@@ -241,7 +242,7 @@ class RoadmapSource(Source):
 
         across = Problem(gap.places[:1], gap.places[1:])
         source = ForestSource(self.prepared, across, None, self.memory, self.seed)
-        part = PartOf(plan.stop, self.params.most_rounds, plan.rounds, plan.seconds)
+        part = PartOf(plan.stop, self.params.most_rounds, plan.rounds, plan.watch.seconds)
         search = Search(source, across, self.seed, part, on_snapshot=watch)
         search.run()
         result = search.result("", "")
@@ -281,20 +282,19 @@ class RoadmapSource(Source):
         _, _, first = min(legs)
         return first[0] if first else None
 
-    def view(self, route: JointRoute, ledger: Ledger) -> RoadmapView:
+    def view(self, route: JointRoute, ledger: Ledger) -> _RoadmapView:
         """Both as people see them."""
-        return RoadmapView(self.problem, route, ledger, self)
+        return _RoadmapView(self.problem, route, ledger, self)
 
 
 @dataclass(frozen=True, eq=False)
-class RoadmapView(View):
+class _RoadmapView(View):
     """A route over ways that the roadmap proposed."""
 
     source: RoadmapSource
 
     @property
     def num_nodes(self) -> int:
-        """Segments that realise any way, and those of trees across gaps."""
         num_realised = sum(len(way.segments) for way in self.ledger.ways.values())
         return num_realised + sum(len(tree.segments) for tree in self.ledger.grown)
 
@@ -309,7 +309,6 @@ class RoadmapView(View):
 
     @property
     def gaps(self) -> tuple[Gap, ...]:
-        """What cuts off waypoints and unmet legs, with names and places."""
         names = self.problem.names
         return tuple(
             Gap(
