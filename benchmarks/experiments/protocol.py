@@ -30,7 +30,7 @@ from chronoforest.envs.tasks import reset_task
 from chronoforest.errors import InvalidParameter
 from chronoforest.execution.rollout import Rollout, walk
 from chronoforest.execution.route import ExecutionParams, Place, Route, advance
-from chronoforest.models.loading import load_tracker
+from chronoforest.models.tracking import load_tracker
 from chronoforest.names import check_reference
 from chronoforest.peers.choice import PlannerChoice
 from chronoforest.presets.loading import PresetPlanner

@@ -11,8 +11,7 @@ import torch
 from numpy.lib.stride_tricks import sliding_window_view
 
 from chronoforest.errors import InvalidParameter, require_at_least, require_positive
-from chronoforest.models import schedule
-from chronoforest.models.denoiser import mirror, to_tokens, to_window
+from chronoforest.models.denoiser import mirror, sampling_levels, to_tokens, to_window
 from chronoforest.models.sampler import SegmentSampler
 from chronoforest.peers.legs import Inputs, LegSearch, expected_costs
 from chronoforest.peers.registry import Peer
@@ -61,7 +60,7 @@ class JointSampler:
         share = torch.linspace(0.0, 1.0, shape[1], device=ends.device)[:, None]
         clean = (ends[0] + share * (ends[1] - ends[0])).expand(shape)
         with torch.no_grad():
-            for level, _ in pairwise(schedule.sampling_levels(self.sampler.params.num_steps)):
+            for level, _ in pairwise(sampling_levels(self.sampler.params.num_steps)):
                 noise = self._tensor(rng.standard_normal(shape))
                 noisy = signal[level].sqrt() * clean + (1.0 - signal[level]).sqrt() * noise
                 clean = self._denoise(noisy, clean, level)

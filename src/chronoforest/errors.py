@@ -153,6 +153,14 @@ def require_positive(params: object, *names: str) -> None:
             raise InvalidParameter(f"{name} must be above 0, got {value}")
 
 
+def require_one_of(params: object, choices: tuple[str, ...], name: str) -> None:
+    """Refuse a field that is none of the choices."""
+    if getattr(params, name) not in choices:
+        raise InvalidParameter(
+            f"{name} must be {' or '.join(map(repr, choices))}, got {getattr(params, name)!r}"
+        )
+
+
 def require_within(params: object, low: float, high: float, *names: str) -> None:
     """Refuse fields outside [low, high]."""
     for name in names:

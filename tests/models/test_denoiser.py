@@ -1,13 +1,22 @@
 import pytest
 import torch
-from tiny import WINDOW, make_denoiser
+from tiny import WINDOW, clocks, make_denoiser
 
 from chronoforest.errors import InvalidParameter
-from chronoforest.models import schedule
-from chronoforest.models.denoiser import denoising_loss, draw_batch, mirror, to_tokens, to_window
+from chronoforest.models.denoiser import (
+    add_noise,
+    denoising_loss,
+    draw_batch,
+    draw_windows,
+    mirror,
+    sampling_levels,
+    signal_table,
+    signal_to_noise,
+    to_tokens,
+    to_window,
+    token_levels,
+)
 from chronoforest.models.params import NUM_LEVELS, DenoiserParams, LevelMix, WindowParams, num_tokens
-
-NUM_STEPS = 41
 
 
 @pytest.fixture(autouse=True)
@@ -15,15 +24,9 @@ def _seed():
     torch.manual_seed(0)
 
 
-def clocks():
-    """Tracks whose frames say which episode and step they are."""
-    index = torch.meshgrid(torch.arange(5), torch.arange(NUM_STEPS), indexing="ij")
-    return torch.stack(index, dim=-1).float()
-
-
 def drawn(mix, num_rows=400):
     window = WindowParams(stride=1, horizon=20)
-    tokens, levels = draw_batch(clocks(), num_rows, window, mix)
+    tokens, levels = draw_batch(clocks(5, 41), num_rows, window, mix)
     return tokens, levels, window
 
 
@@ -118,7 +121,7 @@ def test_the_network_sees_levels_and_positions():
 
 def test_the_loss_of_a_perfect_network_is_zero_and_of_another_is_not():
     tokens, levels, _ = drawn(LevelMix())
-    signal = schedule.signal_table()
+    signal = signal_table()
     assert denoising_loss(lambda noisy, _: tokens, tokens, levels, signal) == 0
     assert denoising_loss(lambda noisy, _: tokens + 1, tokens, levels, signal) > 0
 
@@ -126,16 +129,16 @@ def test_the_loss_of_a_perfect_network_is_zero_and_of_another_is_not():
 def test_errors_on_clean_tokens_do_not_count():
     tokens, levels, _ = drawn(LevelMix(0.0, 1.0, 0.0))
     wrong = tokens + 100.0 * (levels == 0).unsqueeze(-1)
-    assert denoising_loss(lambda noisy, _: wrong, tokens, levels, schedule.signal_table()) == 0
+    assert denoising_loss(lambda noisy, _: wrong, tokens, levels, signal_table()) == 0
 
 
 def test_weights_are_the_clipped_signal_to_noise_ratio():
     tokens = torch.zeros(1, 3, 20)
-    signal = schedule.signal_table()
+    signal = signal_table()
     for level in (1, 300, 900):
         levels = torch.tensor([[0, level, level]])
         loss = denoising_loss(lambda noisy, _: torch.ones_like(noisy), tokens, levels, signal)
-        torch.testing.assert_close(loss, schedule.signal_to_noise(signal[level]).clamp(max=5.0))
+        torch.testing.assert_close(loss, signal_to_noise(signal[level]).clamp(max=5.0))
 
 
 @pytest.mark.parametrize(
@@ -148,3 +151,106 @@ def test_weights_are_the_clipped_signal_to_noise_ratio():
 def test_parameters_that_do_not_fit_are_refused(broken):
     with pytest.raises(InvalidParameter, match="got"):
         broken()
+
+
+def test_the_signal_falls_from_exactly_1_to_almost_nothing():
+    signal = signal_table()
+    assert signal.shape == (NUM_LEVELS + 1,)
+    assert signal[0] == 1.0
+    assert (signal.diff() < 0).all()
+    assert 0 < signal[-1] < 1e-4
+
+
+def test_level_0_is_exactly_clean_and_the_last_level_is_noise():
+    torch.manual_seed(0)
+    clean = 100 * torch.randn(50, 3, 8)
+    levels = torch.tensor([0, 500, NUM_LEVELS]).expand(50, 3)
+    noisy = add_noise(clean, levels, signal_table())
+    assert torch.equal(noisy[:, 0], clean[:, 0])
+    assert not torch.equal(noisy[:, 1], clean[:, 1])
+    assert abs((noisy[:, 2] - clean[:, 2] * signal_table()[-1].sqrt()).std() - 1.0) < 0.1
+
+
+def test_noise_keeps_unit_variance_at_every_level():
+    torch.manual_seed(0)
+    clean = torch.randn(4000, 5, 4)
+    levels = torch.tensor([0, 10, 200, 600, 1000]).expand(4000, 5)
+    noisy = add_noise(clean, levels, signal_table())
+    torch.testing.assert_close(noisy.std(dim=(0, 2)), torch.ones(5), atol=0.03, rtol=0)
+
+
+def test_signal_to_noise_falls_with_the_level():
+    assert (signal_to_noise(signal_table()).diff() < 0).all()
+
+
+@pytest.mark.parametrize("num_steps", [1, 7, 20, 1000])
+def test_a_sampler_visits_falling_levels_from_the_noisiest_to_the_clean_one(num_steps):
+    levels = sampling_levels(num_steps)
+    assert len(levels) == num_steps + 1
+    assert (levels[0], levels[-1]) == (NUM_LEVELS, 0)
+    assert list(levels) == sorted(set(levels), reverse=True)
+
+
+def test_without_a_lag_all_tokens_are_lowered_together():
+    levels = [1000, 600, 100, 0]
+    assert token_levels(levels, num_tokens=3).T.tolist() == [levels] * 3
+
+
+@pytest.mark.parametrize("lag", [1, 2])
+def test_with_a_lag_every_token_goes_the_same_way_later_than_the_one_before_it(lag):
+    levels = sampling_levels(10)
+    table = token_levels(levels, num_tokens=4, lag=lag)
+    for token, column in enumerate(table.T.tolist()):
+        late = [NUM_LEVELS] * (lag * token)
+        early = [0] * (lag * (3 - token))
+        assert column == [*late, *levels, *early]
+
+
+def cut(num_windows=2000, num_steps=101, **changes):
+    params = WindowParams(stride=5, horizon=8)
+    return draw_windows(clocks(7, num_steps), num_windows, params, **changes), params
+
+
+def test_a_window_has_its_boundary_first_and_stays_in_one_recording():
+    windows, params = cut()
+    assert windows.shape == (2000, params.horizon + 1, 2)
+    assert (windows[:, :, 0] == windows[:, :1, 0]).all()
+    assert set(windows[:, 0, 0].tolist()) == set(range(7))
+
+
+def test_frames_are_a_stride_apart_until_the_recording_ends_and_then_repeat_its_last():
+    windows, params = cut(padded_share=0.5)
+    wanted = windows[:, :1, 1] + params.stride * torch.arange(params.horizon + 1)
+    assert torch.equal(windows[:, :, 1], wanted.clamp(max=101 - 1))
+
+
+def test_without_padding_no_window_runs_over_the_end_and_all_starts_occur():
+    windows, params = cut(padded_share=0.0)
+    assert (windows[:, -1, 1] - windows[:, 0, 1] == params.span).all()
+    assert set(windows[:, 0, 1].tolist()) == set(range(101 - params.span))
+
+
+def test_with_padding_some_windows_start_late_and_most_shares_hold():
+    windows, params = cut(num_windows=20_000, padded_share=0.4)
+    is_late = windows[:, 0, 1] > 101 - 1 - params.span
+    assert 0.02 < is_late.float().mean() < 0.4
+    tails = (windows[:, -1, 1] - windows[:, 0, 1])[is_late]
+    assert len(set(tails.tolist())) > 10
+
+
+def test_recordings_shorter_than_a_window_are_padded():
+    windows, _ = cut(num_steps=11, padded_share=0.0)
+    assert (windows[:, 0, 1] == 0).all()
+    assert (windows[:, 2:, 1] == 10).all()
+
+
+def test_the_same_seed_draws_the_same_windows():
+    first = cut()[0]
+    torch.manual_seed(0)
+    assert torch.equal(cut()[0], first)
+
+
+@pytest.mark.parametrize("broken", [{"stride": 0}, {"horizon": 0}])
+def test_parameters_out_of_range_are_refused(broken):
+    with pytest.raises(InvalidParameter, match=str(next(iter(broken.values())))):
+        WindowParams(**broken)

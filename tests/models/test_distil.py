@@ -8,7 +8,8 @@ import torch
 from tiny import PARAMS, make_denoiser, make_distance
 
 from chronoforest.errors import BadCheckpoint
-from chronoforest.models import checkpoint, schedule, store
+from chronoforest.models import checkpoint, store
+from chronoforest.models.denoiser import sampling_levels, signal_table
 from chronoforest.models.distil import (
     LessonParams,
     distilling_loss,
@@ -80,7 +81,7 @@ def test_one_step_to_the_target_ends_where_the_teachers_steps_do(teacher, lesson
 
 
 def step(noisy, clean, level, following):
-    signal = schedule.signal_table()
+    signal = signal_table()
     noise = (noisy - signal[level].sqrt() * clean) / (1 - signal[level]).sqrt()
     return signal[following].sqrt() * clean + (1 - signal[following]).sqrt() * noise
 
@@ -106,7 +107,7 @@ def test_a_student_is_used_where_its_steps_are_allowed(teacher):
     sampler = SegmentSampler(teacher.net, None, SamplerParams(), "cpu", Student(make_denoiser(1), LEVELS))
     assert sampler.in_steps(8).levels == LEVELS
     assert sampler.in_steps(4).levels == LEVELS
-    assert sampler.in_steps(3).levels == schedule.sampling_levels(3)
+    assert sampler.in_steps(3).levels == sampling_levels(3)
     assert sampler.denoising_by().net is sampler.teacher
 
 

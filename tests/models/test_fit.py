@@ -5,10 +5,12 @@ import pytest
 import torch
 from tiny import PARAMS, make_episodes
 
-from chronoforest.errors import BadCheckpoint, InvalidParameter
-from chronoforest.models import checkpoint, loading, store
+from chronoforest.data.episodes import Episodes
+from chronoforest.errors import BadCheckpoint, BadDataset, InvalidParameter
+from chronoforest.models import checkpoint, store
+from chronoforest.models.distance import load_distance
 from chronoforest.models.fit import FITS
-from chronoforest.models.runs import Recordings, TrainingRun
+from chronoforest.models.runs import Recordings, TrainingRun, refuse_untrainable
 
 CPU = torch.device("cpu")
 LEARNED = ("distance", "denoiser", "tracker")
@@ -52,7 +54,7 @@ def test_the_papers_distance_lies_beside_the_presets_own(tmp_path, recordings):
         recordings, params, TrainingRun(tmp_path, "tiny", CPU, files={"distance": "distance-paper"})
     )
     assert store.files_of(tmp_path, "distance") == ["distance-paper"]
-    assert loading.load_distance(tmp_path, file="distance-paper")[0].net.params == params.distance
+    assert load_distance(tmp_path, file="distance-paper")[0].net.params == params.distance
     with pytest.raises(InvalidParameter, match="unknown distance recipe 'best'; available: own, paper"):
         PARAMS.with_distance("best")
 
@@ -159,3 +161,46 @@ def test_lanes_stay_as_wide_as_recordings_lie_side_by_side(tmp_path):
     card = checkpoint.read(store.model_path(tmp_path, "density"), "density")[1]
     assert card["params"]["bandwidth"] == params.density.bandwidth
     assert store.load_density(tmp_path).gap == 0.0
+
+
+KINDS = ("density", "distance", "denoiser")
+
+
+def recordings(**changes):
+    return Recordings(make_episodes(**changes), make_episodes(seed=1, **changes))
+
+
+def test_sound_recordings_are_not_refused():
+    refuse_untrainable(recordings(), PARAMS, KINDS)
+
+
+def test_recordings_shorter_than_a_backup_are_refused_with_what_would_work():
+    """The distance would die of it in the middle of its training."""
+    params = replace(PARAMS, distance=replace(PARAMS.distance, backup=30))
+    with pytest.raises(BadDataset, match=r"41 rows are shorter than the 60 .*backup = 30.* to 20 or less"):
+        refuse_untrainable(recordings(), params, ("density", "distance"))
+    refuse_untrainable(recordings(num_steps=60), params, ("distance",))
+
+
+def test_recordings_shorter_than_two_frames_are_refused():
+    params = replace(PARAMS, window=replace(PARAMS.window, stride=30))
+    with pytest.raises(BadDataset, match=r"denoiser cannot be trained.*window\.stride = 30"):
+        refuse_untrainable(recordings(), params, ("distance", "denoiser"))
+
+
+def test_held_out_recordings_are_looked_at_too():
+    params = replace(PARAMS, distance=replace(PARAMS.distance, backup=10))
+    mixed = Recordings(make_episodes(), make_episodes(num_steps=15))
+    with pytest.raises(BadDataset, match="15 rows are shorter than the 20"):
+        refuse_untrainable(mixed, params, ("distance",))
+
+
+def test_recordings_without_actions_are_only_refused_where_the_distance_needs_them():
+    def bare(episodes):
+        return Episodes(episodes.observations, episodes.actions[..., :0])
+
+    silent = Recordings(bare(make_episodes()), bare(make_episodes(seed=1)))
+    with pytest.raises(BadDataset, match="has_moves_for_actions to true"):
+        refuse_untrainable(silent, PARAMS, ("distance",))
+    plain = replace(PARAMS, distance=replace(PARAMS.distance, has_action_values=False))
+    refuse_untrainable(silent, plain, ("density", "distance", "denoiser"))

@@ -2,7 +2,8 @@ import pytest
 import torch
 
 from chronoforest.errors import InvalidParameter
-from chronoforest.models import guidance, schedule
+from chronoforest.models import sampler as guidance
+from chronoforest.models.denoiser import signal_table
 from chronoforest.models.params import GuidanceParams
 
 PARAMS = GuidanceParams()
@@ -93,7 +94,7 @@ def test_the_rdf_term_pushes_the_tail_away_and_only_while_it_is_near():
 
 
 def test_the_step_grows_with_the_noise_up_to_its_bound():
-    steps = guidance.step_size(schedule.signal_table())
+    steps = guidance.step_size(signal_table())
     assert steps[0] == 0
     assert (steps.diff() >= 0).all()
     assert steps[-1] == guidance.LARGEST_STEP

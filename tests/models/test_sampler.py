@@ -4,7 +4,10 @@ import torch
 from tiny import DENOISER, SCALING, WINDOW, make_denoiser, make_distance
 
 from chronoforest.errors import InvalidParameter
-from chronoforest.models import schedule
+from chronoforest.models.denoiser import (
+    sampling_levels,
+    signal_table,
+)
 from chronoforest.models.params import SamplerParams
 from chronoforest.models.sampler import SegmentSampler, Student
 from chronoforest.types import Query, SharedNoise
@@ -36,7 +39,7 @@ class Ideal(torch.nn.Module):
         self.scaling = SCALING
 
     def forward(self, tokens, levels):
-        return schedule.signal_table()[levels].sqrt().unsqueeze(-1) * tokens
+        return signal_table()[levels].sqrt().unsqueeze(-1) * tokens
 
 
 def make_sampler(params=PARAMS, distance="homing"):
@@ -224,7 +227,7 @@ def test_clean_tokens_are_said_to_be_at_the_stabilisation_level_and_scaled_to_it
     for tokens, levels in seen:
         assert levels[0] == 10
         assert 0 not in levels
-        scaled = schedule.signal_table()[10].sqrt() * boundary
+        scaled = signal_table()[10].sqrt() * boundary
         torch.testing.assert_close(tokens.reshape(len(asked), -1, 2)[:, 0], scaled)
     assert seen[-1][1] == [10, 10, 333]
 
@@ -242,7 +245,7 @@ def test_other_steps_are_taken_by_the_full_network():
     assert sampler.net is student.net
     assert sampler.guided_by(spread="sparse").net is student.net
     other = sampler.denoising_by(token_lag=1)
-    assert (other.net, other.levels) == (sampler.teacher, schedule.sampling_levels(PARAMS.num_steps))
+    assert (other.net, other.levels) == (sampler.teacher, sampling_levels(PARAMS.num_steps))
 
 
 def test_other_parameters_leave_the_rest_as_it_was():

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 FORMAT = "chronoforest/1"
 
+SCALE = ".scale"
+"""Ends the name of the scales that belong to a tensor in eight bits."""
+
 Arrays = Mapping[str, NDArray[Any]]
 Values = Mapping[str, "torch.Tensor | NDArray[Any]"]
 
@@ -50,7 +53,12 @@ def read_arrays(
     if not os.path.isfile(path):
         raise BadCheckpoint(f"no checkpoint at {path}; `chronoforest train` writes one")
     with reading(path, what, BadCheckpoint):
-        header, arrays = _contents(path)
+        try:
+            with safe_open(path, framework="np") as handle:
+                arrays = {name: handle.get_tensor(name) for name in handle.keys()}  # noqa: SIM118
+                header = handle.metadata() or {}
+        except SafetensorError as error:
+            raise BadCheckpoint(str(error)) from error
         if header.get("format") != FORMAT:
             raise BadCheckpoint(f"it has format {header.get('format')!r}, expected {FORMAT!r}")
         about = json.loads(header["about"])
@@ -58,8 +66,18 @@ def read_arrays(
             raise BadCheckpoint(f"it holds a {about.get('kind')!r}, expected a {kind!r}")
         if "content" not in header:
             raise BadCheckpoint("an earlier version wrote it, and such weights are not read; train it again")
-        _check(arrays, header["content"])
-    return _widened(arrays), about
+        if content_hash(arrays) != header["content"]:
+            raise BadCheckpoint("its values are not those that were written")
+        _refuse_infinite(arrays)
+    values = {name: array for name, array in arrays.items() if not name.endswith(SCALE)}
+    scaled = {name for name in values if name + SCALE in arrays}
+    return values | {name: values[name] * arrays[name + SCALE].astype(np.float32) for name in scaled}, about
+
+
+def _refuse_infinite(arrays: Arrays) -> None:
+    for name, array in arrays.items():
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
+            raise BadCheckpoint(f"{name} holds NaN or infinity")
 
 
 def content_hash(values: Values) -> str:
@@ -86,28 +104,6 @@ def written_content(path: Path) -> str:
         return str(handle.metadata()["content"])
 
 
-def _contents(path: Path) -> tuple[dict[str, str], dict[str, NDArray[Any]]]:
-    try:
-        with safe_open(path, framework="np") as handle:
-            arrays = {name: handle.get_tensor(name) for name in handle.keys()}  # noqa: SIM118
-            return handle.metadata() or {}, arrays
-    except SafetensorError as error:
-        raise BadCheckpoint(str(error)) from error
-
-
-def _check(arrays: Arrays, expected: str) -> None:
-    """Refuse values that were changed since they were written, or that are no numbers."""
-    if content_hash(arrays) != expected:
-        raise BadCheckpoint("its values are not those that were written")
-    for name, array in arrays.items():
-        if array.dtype.kind == "f" and not np.isfinite(array).all():
-            raise BadCheckpoint(f"{name} holds NaN or infinity")
-
-
-SCALE = ".scale"
-"""Ends the name of the scales that belong to a tensor in eight bits."""
-
-
 def compact(module: torch.nn.Module) -> dict[str, torch.Tensor]:
     """A module's tensors as they ship: matrices in eight bits with a scale for each row, other tensors in
     half precision. Also rounds the module itself, so that figures computed afterwards belong to what ships.
@@ -117,27 +113,17 @@ def compact(module: torch.nn.Module) -> dict[str, torch.Tensor]:
     stored: dict[str, torch.Tensor] = {}
     with torch.no_grad():
         for name, tensor in module.state_dict().items():
-            parts = _compacted(name, tensor)
-            stored |= parts
-            tensor.copy_(parts[name] * parts[name + SCALE].float() if name + SCALE in parts else parts[name])
+            if not tensor.is_floating_point() or tensor.numel() < 64:
+                stored[name] = tensor
+            elif tensor.ndim < 2 or tensor.numel() < 1024:
+                stored[name] = tensor.half()
+                tensor.copy_(stored[name])
+            else:
+                scale = (tensor.abs().amax(dim=-1, keepdim=True) / 127).clamp_min(1e-7).half()
+                stored[name] = (tensor / scale).round().clamp(-127, 127).char()
+                stored[name + SCALE] = scale
+                tensor.copy_(stored[name] * scale.float())
     return stored
-
-
-def _compacted(name: str, tensor: torch.Tensor) -> dict[str, torch.Tensor]:
-    """A tensor by its name; with scales [..., 1] where it is large. What is small stays as it is."""
-    if not tensor.is_floating_point() or tensor.numel() < 64:
-        return {name: tensor}
-    if tensor.ndim < 2 or tensor.numel() < 1024:
-        return {name: tensor.half()}
-    scale = (tensor.abs().amax(dim=-1, keepdim=True) / 127).clamp_min(1e-7).half()
-    return {name: (tensor / scale).round().clamp(-127, 127).char(), name + SCALE: scale}
-
-
-def _widened(arrays: Arrays) -> dict[str, NDArray[Any]]:
-    """Arrays with those in eight bits times their scales."""
-    values = {name: array for name, array in arrays.items() if not name.endswith(SCALE)}
-    scaled = {name for name in values if name + SCALE in arrays}
-    return values | {name: values[name] * arrays[name + SCALE].astype(np.float32) for name in scaled}
 
 
 def filled(make: Callable[[], _Module], arrays: Arrays) -> _Module:

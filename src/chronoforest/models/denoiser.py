@@ -1,14 +1,15 @@
-"""The trajectory denoiser: a small non-causal transformer that predicts clean frames from noisy ones."""
+"""The trajectory denoiser, a small non-causal transformer that predicts clean frames from noisy ones, and the
+noise levels that training and sampling visit."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import torch
 from torch import nn
 
 from chronoforest.data.scaling import Scaling
-from chronoforest.models import schedule
 from chronoforest.models.params import (
     FRAMES_PER_TOKEN,
     HEAD_WIDTH,
@@ -60,7 +61,6 @@ class _Block(nn.Module):
 
     def __init__(self, params: DenoiserParams) -> None:
         super().__init__()
-        self.num_heads = params.num_heads
         self.norm_attention = nn.LayerNorm(params.width)
         self.queries_keys_values = nn.Linear(params.width, 3 * params.width)
         self.merge = nn.Linear(params.width, params.width)
@@ -76,7 +76,7 @@ class _Block(nn.Module):
     def _attend(self, hidden: torch.Tensor) -> torch.Tensor:
         """Written as products and sums: at five tokens that is faster than many tiny matrix products."""
         rows, tokens, width = hidden.shape
-        split = self.queries_keys_values(hidden).view(rows, tokens, 3, self.num_heads, HEAD_WIDTH)
+        split = self.queries_keys_values(hidden).view(rows, tokens, 3, -1, HEAD_WIDTH)
         query, key, value = split.unbind(2)
         scores = (query[:, :, None] * key[:, None]).sum(dim=-1) * query.shape[-1] ** -0.5
         weights = torch.softmax(scores, dim=2).unsqueeze(-1)
@@ -89,6 +89,41 @@ def _waves(levels: torch.Tensor, width: int) -> torch.Tensor:
     rate = torch.exp(torch.arange(width // 2, device=levels.device) * (-math.log(1e4) / (width // 2 - 1)))
     angle = levels.unsqueeze(-1).float() * rate
     return torch.cat([angle.sin(), angle.cos()], dim=-1)
+
+
+def signal_table(device: torch.device | str = "cpu") -> torch.Tensor:
+    """ᾱ of the linear schedule, [NUM_LEVELS + 1] float32; level 0 is exactly clean."""
+    beta = torch.linspace(1e-4, 0.02, NUM_LEVELS, dtype=torch.float64)
+    signal = torch.cat([torch.ones(1, dtype=torch.float64), torch.cumprod(1.0 - beta, dim=0)])
+    return signal.float().to(device)
+
+
+def signal_to_noise(signal: torch.Tensor) -> torch.Tensor:
+    """SNR = ᾱ / (1 − ᾱ)."""
+    return signal / (1.0 - signal).clamp_min(1e-8)
+
+
+def sampling_levels(num_steps: int) -> tuple[int, ...]:
+    """Levels visited by a sampler, from NUM_LEVELS down to 0: num_steps + 1 of them."""
+    return tuple(round(level) for level in torch.linspace(NUM_LEVELS, 0, num_steps + 1).tolist())
+
+
+def token_levels(levels: Sequence[int], num_tokens: int, lag: int = 0) -> torch.Tensor:
+    """[rows, num_tokens] the level of every token before each step and after the last one.
+
+    A token starts `lag` steps after the one before it: 0 lowers all together, 1 is the pyramid of Diffusion
+    Forcing. Whoever waits stays at the first level, whoever is done at the last.
+    """
+    num_steps = len(levels) - 1
+    behind = lag * torch.arange(num_tokens)
+    rows = torch.arange(num_steps + lag * (num_tokens - 1) + 1)
+    return torch.tensor(levels)[(rows[:, None] - behind).clamp(0, num_steps)]
+
+
+def add_noise(clean: torch.Tensor, levels: torch.Tensor, signal: torch.Tensor) -> torch.Tensor:
+    """X_t = √ᾱ X_0 + √(1−ᾱ) ε, tokens [n, t, f] at levels [n, t]."""
+    kept = signal[levels].unsqueeze(-1)
+    return kept.sqrt() * clean + (1.0 - kept).sqrt() * torch.randn_like(clean)
 
 
 def to_tokens(window: torch.Tensor) -> torch.Tensor:
@@ -143,9 +178,9 @@ def denoising_loss(
     model: nn.Module, tokens: torch.Tensor, levels: torch.Tensor, signal: torch.Tensor
 ) -> torch.Tensor:
     """Squared error of x̂_0, Min-SNR weighted (clip 5), averaged over the tokens that carry noise."""
-    noisy = schedule.add_noise(tokens, levels, signal)
+    noisy = add_noise(tokens, levels, signal)
     error = (model(noisy, levels) - tokens).square().mean(dim=-1)
-    weight = schedule.signal_to_noise(signal[levels]).clamp(max=5.0) * (levels > 0)
+    weight = signal_to_noise(signal[levels]).clamp(max=5.0) * (levels > 0)
     return (weight * error).sum() / (levels > 0).sum()
 
 

@@ -15,10 +15,7 @@ from chronoforest.types import BoolArray, FloatArray, IntArray
 
 @dataclass(frozen=True)
 class DensityParams:
-    """The table of where recordings went.
-
-    bandwidth: world units of the kernel.
-    """
+    """The table of where recordings went; bandwidth: world units of the kernel."""
 
     bandwidth: float = 0.3
 
@@ -90,11 +87,9 @@ class GridDensity:
     gap: float = 0.0
 
     def __post_init__(self) -> None:
-        if self.log_table.ndim != 2 or self.log_table.shape != self.support.shape:
-            raise BadCheckpoint(
-                "density tables must share one 2-D shape, "
-                f"got {self.log_table.shape} and {self.support.shape}"
-            )
+        shapes = self.log_table.shape, self.support.shape
+        if self.log_table.ndim != 2 or shapes[0] != shapes[1]:
+            raise BadCheckpoint(f"density tables must share one 2-D shape, got {shapes[0]} and {shapes[1]}")
 
     @property
     def is_one_way(self) -> bool:
@@ -155,21 +150,20 @@ def fit_density(
     grid = grid or GridParams()
     points = between_rows(tracks, params.bandwidth, jump)[0]
     points, cell, edges = _table(points, params.bandwidth, grid, heading_steps > 0)
-    table = _Table(edges, cell, params.bandwidth)
-    density = table.blurred(points) / (len(points) * cell**2)
+    density = _blurred(points, edges, params.bandwidth / cell) / (len(points) * cell**2)
     log_table = np.log(density + 1e-12).astype(np.float16).astype(np.float64)
     whole = np.ones(log_table.shape, dtype=bool)
     low = np.array([edge[0] + 0.5 * cell for edge in edges])
     draft = GridDensity(low, cell, log_table, whole, full_step(tracks, jump, grid.full_step))
     edge = np.quantile(draft.log_density(points), grid.support)
-    is_hazard = _near(jump_starts(tracks, jump), edges, grid.hazard * draft.step_length / cell)
-    support = (log_table >= edge) & ~is_hazard
+    jumps = jump_starts(tracks, jump)
+    is_far = np.histogram2d(jumps[:, 0], jumps[:, 1], bins=edges)[0] == 0
+    is_hazard = distance_transform_edt(is_far) <= grid.hazard * draft.step_length / cell
+    support = (log_table >= edge) & ~(is_hazard & bool(len(jumps)))
     if not heading_steps:
         return replace(draft, support=support)
-    motion = Motion.of(tracks, heading_steps, params.bandwidth, jump, grid)
-    moving = motion.in_sectors(table)
-    bits = np.packbits(motion.headings(moving, table), axis=0)
-    return replace(draft, support=support & motion.is_on_lane(moving, table), heading_bits=bits)
+    is_lane, headings = _lanes(tracks, heading_steps, jump, edges, cell, params.bandwidth, grid)
+    return replace(draft, support=support & is_lane, heading_bits=np.packbits(headings, axis=0))
 
 
 def _table(
@@ -219,66 +213,50 @@ def jump_starts(tracks: FloatArray, jump: float) -> FloatArray:
     return tracks[:, :-1][is_jump]
 
 
-@dataclass(frozen=True, eq=False)
-class _Table:
-    """edges: of the cells along each axis; cell: its size; bandwidth: of the kernel; world units."""
+def _lanes(
+    tracks: FloatArray,
+    num_steps: int,
+    jump: float,
+    edges: list[FloatArray],
+    cell: float,
+    bandwidth: float,
+    grid: GridParams,
+) -> tuple[BoolArray, BoolArray]:
+    """[nx, ny] where lanes are, and [sectors, nx, ny] in which directions recordings moved there.
 
-    edges: list[FloatArray]
-    cell: float
-    bandwidth: float
+    The direction at a row is measured over `num_steps` around it, so that noise does not turn it, but counts
+    where the recording was, not in the middle of the chord, which cuts corners.
+    """
+    moves = moves_around(tracks, num_steps)
+    length = np.linalg.norm(moves, axis=-1)
+    is_moving = ((length > 0.3 * np.median(length)) & (length <= num_steps * jump)).reshape(-1)
+    places, rows = between_rows(tracks, bandwidth, jump)
+    sectors = _sectors(moves.reshape(-1, 2), grid.num_headings)[rows]
 
-    def blurred(self, points: FloatArray) -> FloatArray:
-        """[nx, ny] points [n, 2] per cell, blurred by the kernel."""
-        counts, _, _ = np.histogram2d(points[:, 0], points[:, 1], bins=self.edges)
-        return np.asarray(gaussian_filter(counts, self.bandwidth / self.cell))
-
-
-@dataclass(frozen=True, eq=False)
-class Motion:
-    """places: [n, 2] where recordings moved; sectors: [n] in which direction."""
-
-    places: FloatArray
-    sectors: IntArray
-    grid: GridParams
-
-    @classmethod
-    def of(cls, tracks: FloatArray, num_steps: int, spacing: float, jump: float, grid: GridParams) -> Motion:
-        """Of recordings [E, T, 2].
-
-        The direction at a row is measured over `num_steps` around it, so that noise does not turn it, but
-        counts where the recording was, not in the middle of the chord, which cuts corners.
-        """
-        moves = moves_around(tracks, num_steps)
-        length = np.linalg.norm(moves, axis=-1)
-        is_moving = ((length > 0.3 * np.median(length)) & (length <= num_steps * jump)).reshape(-1)
-        places, rows = between_rows(tracks, spacing, jump)
-        sectors = _sectors(moves.reshape(-1, 2), grid.num_headings)[rows]
-        return cls(places[is_moving[rows]], sectors[is_moving[rows]], grid)
-
-    def is_on_lane(self, moving: FloatArray, table: _Table) -> BoolArray:
-        """[nx, ny]: in some direction there is enough of what moves that way at the busiest place within
-        reach, so that a lane keeps its width where it joins a busier one; but not next to nothing of all that
-        moves there: that is a stray."""
-        size = 2 * round(self.grid.lane_reach * table.bandwidth / table.cell) + 1
-        least = self.grid.stray_share * maximum_filter(moving.sum(axis=0) / 3.0, size=size)
-        is_on_lane = np.zeros(least.shape, dtype=np.bool_)
-        for one in moving:
-            is_on_lane |= (one >= self.grid.lane_share * maximum_filter(one, size=size)) & (one > least)
-        return is_on_lane
-
-    def headings(self, moving: FloatArray, table: _Table) -> BoolArray:
-        """[sectors, nx, ny]: whether enough of the motion near a cell goes in a sector or one beside it."""
-        around = self.in_sectors(replace(table, bandwidth=self.grid.heading_blur * table.bandwidth))
-        around *= self.grid.heading_around
-        around += moving
-        return np.asarray(around > self.grid.heading_share / 3.0 * around.sum(axis=0))
-
-    def in_sectors(self, table: _Table) -> FloatArray:
-        """[sectors, nx, ny]: motion in each sector or one beside it, in single precision: there are many."""
-        sectors = range(self.grid.num_headings)
-        own = np.stack([table.blurred(self.places[self.sectors == k]).astype(np.float32) for k in sectors])
+    def in_sectors(bandwidth: float) -> FloatArray:
+        """[sectors, nx, ny] motion in each sector or one beside it, in single precision: there are many."""
+        found = (places[is_moving[rows] & (sectors == k)] for k in range(grid.num_headings))
+        own = np.stack([_blurred(some, edges, bandwidth / cell).astype(np.float32) for some in found])
         both = own + np.roll(own, 1, axis=0)
         return np.asarray(both + np.roll(own, -1, axis=0), dtype=np.float32)
+
+    moving = in_sectors(bandwidth)
+    # A lane keeps its width where it joins a busier one, and next to nothing of all motion there is a stray.
+    size = 2 * round(grid.lane_reach * bandwidth / cell) + 1
+    least = grid.stray_share * maximum_filter(moving.sum(axis=0) / 3.0, size=size)
+    is_lane = np.zeros(least.shape, dtype=np.bool_)
+    for one in moving:
+        is_lane |= (one >= grid.lane_share * maximum_filter(one, size=size)) & (one > least)
+    around = in_sectors(grid.heading_blur * bandwidth)
+    around *= grid.heading_around
+    around += moving
+    return is_lane, np.asarray(around > grid.heading_share / 3.0 * around.sum(axis=0))
+
+
+def _blurred(points: FloatArray, edges: list[FloatArray], width: float) -> FloatArray:
+    """[nx, ny] points [n, 2] per cell, blurred by a kernel of `width` cells."""
+    counts, _, _ = np.histogram2d(points[:, 0], points[:, 1], bins=edges)
+    return np.asarray(gaussian_filter(counts, width))
 
 
 def moves_around(tracks: FloatArray, num_steps: int) -> FloatArray:
@@ -295,13 +273,6 @@ def _sectors(moves: FloatArray, count: int) -> IntArray:
     return np.rint(angle * count / (2.0 * np.pi)).astype(np.int64) % count
 
 
-def _near(points: FloatArray, edges: list[FloatArray], radius: float) -> BoolArray:
-    """Grid cells within `radius` cells of any of the points."""
-    counts, _, _ = np.histogram2d(points[:, 0], points[:, 1], bins=edges)
-    near: BoolArray = distance_transform_edt(counts == 0) <= radius
-    return near & bool(len(points))
-
-
 def between_cells(table: FloatArray, x: FloatArray, y: FloatArray, outside: float) -> FloatArray:
     """[n] what a table [nx, ny] has at places x, y [n], counted in cells, linear between them; `outside`
     beyond its first and last cells.
@@ -312,30 +283,23 @@ def between_cells(table: FloatArray, x: FloatArray, y: FloatArray, outside: floa
     is_inside = (x >= 0) & (x <= table.shape[0] - 1) & (y >= 0) & (y <= table.shape[1] - 1)
     if not is_inside.all():
         values = np.full(x.shape, outside)
-        values[is_inside] = _between(table, x[is_inside], y[is_inside])
+        values[is_inside] = between_cells(table, x[is_inside], y[is_inside], outside)
         return values
-    return _between(table, x, y)
-
-
-def _between(table: FloatArray, x: FloatArray, y: FloatArray) -> FloatArray:
-    """The same within the grid: the four cells around a place by their weights. At the last row or column a
-    cell beyond it has no weight, whatever is taken for it."""
     left, low = np.floor(x), np.floor(y)
+    is_left, is_low = 1.0 - (x - left), 1.0 - (y - low)
     cells = left.astype(np.int64)
     cells *= table.shape[1]
     cells += low.astype(np.int64)
-    is_left, is_low = 1.0 - (x - left), 1.0 - (y - low)
-    is_right, is_high = 1.0 - is_left, 1.0 - is_low
-    values = _weighted(table, cells, is_left, is_low)
-    values += _weighted(table, cells + 1, is_left, is_high)
+
+    def weighted(cells: IntArray, along: FloatArray, across: FloatArray) -> FloatArray:
+        values = table.take(cells, mode="clip")  # what lies beyond the last row or column has no weight
+        values *= along
+        values *= across
+        return values
+
+    values = weighted(cells, is_left, is_low)
+    values += weighted(cells + 1, is_left, 1.0 - is_low)
     cells += table.shape[1]
-    values += _weighted(table, cells, is_right, is_low)
-    values += _weighted(table, cells + 1, is_right, is_high)
-    return values
-
-
-def _weighted(table: FloatArray, cells: IntArray, *weights: FloatArray) -> FloatArray:
-    values = table.take(cells, mode="clip")
-    for weight in weights:
-        values *= weight
+    values += weighted(cells, 1.0 - is_left, is_low)
+    values += weighted(cells + 1, 1.0 - is_left, 1.0 - is_low)
     return values

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,34 +14,20 @@ from numpy.typing import NDArray
 from torch import nn
 
 from chronoforest.data.scaling import Scaling
+from chronoforest.errors import BadCheckpoint
+from chronoforest.files import reading
 from chronoforest.models.density import full_step
-from chronoforest.models.goals import Transitions
 from chronoforest.models.networks import Learner, StackedMLP, average_of, filled
-from chronoforest.models.params import DistanceParams
+from chronoforest.models.params import DistanceParams, GoalParams, layer_sizes
+from chronoforest.models.store import Stored
+from chronoforest.typed import from_plain
 from chronoforest.types import Calibration, Distance, FloatArray
 
 LATENT = 32
 """Numbers of the code of a place, for each twin and role."""
 
-NUM_PAIRS = 20_000
-"""Pairs of states drawn from the held-out recordings."""
-
 COVERAGE = 0.95
 """Share of recorded costs that h should cover."""
-
-ARRIVAL_STEPS = 3.5
-"""Steps at full speed from the end of a recording within which it has arrived."""
-
-
-def _random_waves(params: DistanceParams) -> torch.Tensor:
-    """[2, features] random directions and periods."""
-    if torch.get_default_device().type == "meta":
-        # Arithmetic there would load torch's compiler, which takes longer than all the models.
-        return torch.empty(2, params.num_features)
-    angle = 2.0 * math.pi * torch.rand(params.num_features)
-    span = math.log(params.longest_period / params.shortest_period)
-    period = params.shortest_period * torch.exp(span * torch.rand(params.num_features))
-    return 2.0 * math.pi * torch.stack([angle.cos(), angle.sin()]) / period
 
 
 class StateFeatures(nn.Module):
@@ -52,7 +39,13 @@ class StateFeatures(nn.Module):
         super().__init__()
         self.num_outputs = 2 + 2 * params.num_features  # a place in the plane, sine and cosine of each wave
         self.scaling = copy.deepcopy(scaling)
-        self.register_buffer("frequency", _random_waves(params))
+        frequency = torch.empty(2, params.num_features)
+        if not frequency.is_meta:  # where arithmetic would load torch's compiler
+            angle = 2.0 * math.pi * torch.rand(params.num_features)
+            span = math.log(params.longest_period / params.shortest_period)
+            period = params.shortest_period * torch.exp(span * torch.rand(params.num_features))
+            frequency = 2.0 * math.pi * torch.stack([angle.cos(), angle.sin()]) / period
+        self.register_buffer("frequency", frequency)
 
     def forward(self, states: torch.Tensor) -> torch.Tensor:
         """Shapes as the class says."""
@@ -72,7 +65,9 @@ class ValueNet(nn.Module):
         self.is_directed = is_directed
         self.num_roles = 2 if is_directed else 1
         self.features = StateFeatures(params, scaling)
-        self.encoders = StackedMLP(2 * self.num_roles, params.layers(self.features.num_outputs, LATENT))
+        self.encoders = StackedMLP(
+            2 * self.num_roles, layer_sizes(self.features.num_outputs, params.width, LATENT)
+        )
 
     def encode(self, states: torch.Tensor) -> torch.Tensor:
         """[n, D] → [n, 2, roles, LATENT]."""
@@ -115,7 +110,7 @@ class DistanceLearner(Learner):
         self.value_average = average_of(self.value)
         if params.has_action_values:
             inputs = 2 * self.value.features.num_outputs + action_dim
-            self.action_value = StackedMLP(2, params.layers(inputs, 1))
+            self.action_value = StackedMLP(2, layer_sizes(inputs, params.width, 1))
             self.action_value_average = average_of(self.action_value)
 
     def loss(self, batch: Transitions) -> torch.Tensor:
@@ -153,8 +148,8 @@ class TemporalDistance:
     def encode(self, points: FloatArray) -> NDArray[Any]:
         """[n, 2] → [n, F] float32 codes."""
         with torch.no_grad():
-            rows = filled(self._tensor(points))
-            codes: NDArray[Any] = self.net.encode(rows).flatten(1).cpu().numpy()
+            rows = torch.as_tensor(np.asarray(points, dtype=np.float32), device=self.device)
+            codes: NDArray[Any] = self.net.encode(filled(rows)).flatten(1).cpu().numpy()
         return codes[: len(points)]
 
     def between(self, source_codes: NDArray[Any], target_codes: NDArray[Any]) -> FloatArray:
@@ -162,7 +157,7 @@ class TemporalDistance:
         device = self._device_for(len(source_codes))
         with torch.no_grad():
             norms = self.net.norms(self._codes(source_codes, device), self._codes(target_codes, device))
-            return _to_numpy(self.net.to_steps(norms))
+            return self._steps(norms)
 
     def pairwise(self, source_codes: NDArray[Any], target_codes: NDArray[Any]) -> FloatArray:
         """[n, F] × [m, F] → [n, m] steps, a few source rows at a time so that memory stays small."""
@@ -177,7 +172,7 @@ class TemporalDistance:
             else:
                 near, far = (codes[:, :, 0].transpose(0, 1) for codes in (source, target))
                 norms = torch.cdist(near, far).permute(1, 2, 0)
-            return _to_numpy(self.net.to_steps(norms))
+            return self._steps(norms)
 
     def place_codes(self, places: torch.Tensor) -> torch.Tensor:
         """Codes of places [n, 2] already on the device, as `downhill` takes them."""
@@ -200,9 +195,6 @@ class TemporalDistance:
         direction = -slope / (slope.norm(dim=-1, keepdim=True) + 1e-8)
         return self.net.to_steps(norms.detach()), direction
 
-    def _tensor(self, points: FloatArray) -> torch.Tensor:
-        return torch.as_tensor(np.asarray(points, dtype=np.float32), device=self.device)
-
     def _device_for(self, num_pairs: int) -> torch.device:
         """Codes lie in the processor's memory: few pairs are compared there before they could be copied."""
         return self.device if num_pairs > 20_000 else torch.device("cpu")
@@ -211,10 +203,78 @@ class TemporalDistance:
         shape = len(codes), 2, self.net.num_roles, LATENT
         return torch.as_tensor(codes, device=device).view(shape)
 
+    def _steps(self, norms: torch.Tensor) -> FloatArray:
+        steps: FloatArray = self.net.to_steps(norms).double().cpu().numpy()
+        return steps
 
-def _to_numpy(values: torch.Tensor) -> FloatArray:
-    array: FloatArray = values.double().cpu().numpy()
-    return array
+
+def load_distance(
+    folder: Path, device: torch.device | str = "cpu", file: str = "distance", preset: str | None = None
+) -> tuple[TemporalDistance, Calibration]:
+    """The distance of a folder and its calibration."""
+
+    def net(stored: Stored) -> ValueNet:
+        settings = dict(stored.card["params"])
+        is_directed = bool(settings.pop("is_directed"))
+        return ValueNet(from_plain(DistanceParams, settings), Scaling.unit(2), is_directed)
+
+    stored = Stored.read(folder, "distance", file, preset)
+    distance = TemporalDistance(stored.filled(net), device)
+    with reading(stored.path, "a calibrated distance", BadCheckpoint):
+        return distance, Calibration.from_dict(stored.card["calibration"])
+
+
+@dataclass(frozen=True)
+class Transitions:
+    """A batch: state, next_state, goal [n, D]; action [n, A]; is_goal [n] where state and goal are one."""
+
+    state: torch.Tensor
+    next_state: torch.Tensor
+    action: torch.Tensor
+    goal: torch.Tensor
+    is_goal: torch.Tensor
+
+
+def draw_transitions(
+    tracks: torch.Tensor, actions: torch.Tensor, num_draws: int, params: GoalParams
+) -> Transitions:
+    """tracks [E, T, D], actions [E, T, A] → transitions, each asked to reach a state of the recordings."""
+    num_episodes, num_steps, _ = tracks.shape
+    device = tracks.device
+    episode = torch.randint(num_episodes, (num_draws,), device=device)
+    step = torch.randint(num_steps - 1, (num_draws,), device=device)
+    uniform = torch.rand(num_draws, device=device).clamp_min(1e-7)
+    ahead = 1 + torch.floor(torch.log(uniform) / math.log(params.discount)).long()
+    kind = torch.rand(num_draws, device=device)
+    is_current = kind < params.current_share
+    is_past = (kind >= params.current_share) & (kind < params.current_share + params.past_share)
+    is_other = kind >= params.current_share + params.past_share + params.future_share
+    ahead = torch.where(is_current, 0, torch.where(is_past, -ahead, ahead))
+    other_episode = torch.randint(num_episodes, (num_draws,), device=device)
+    other_step = torch.randint(num_steps, (num_draws,), device=device)
+    goal_episode = torch.where(is_other, other_episode, episode)
+    goal_step = torch.where(is_other, other_step, torch.clamp(step + ahead, min=0, max=num_steps - 1))
+    return Transitions(
+        state=tracks[episode, step],
+        next_state=tracks[episode, step + 1],
+        action=actions[episode, step],
+        goal=tracks[goal_episode, goal_step],
+        is_goal=(goal_episode == episode) & (goal_step == step),
+    )
+
+
+def thinned(values: torch.Tensor, stride: int) -> torch.Tensor:
+    """[E, T, D] → [E · stride, T // stride, D]: every `stride`-th row, once from each of the first rows."""
+    num_rows = values.shape[1] // stride
+    return torch.cat([values[:, first::stride][:, :num_rows] for first in range(stride)])
+
+
+def displacements(tracks: torch.Tensor, longest: float) -> torch.Tensor:
+    """[E, T, D] → [E, T, D] what every step moved, as a stand-in for actions, of mean square 1; 0 at the end
+    of a recording and where a step is longer than `longest`: where a jump ends is luck, not a choice."""
+    moved = torch.diff(tracks, dim=1, append=tracks[:, -1:])
+    moved = moved * (moved.norm(dim=-1, keepdim=True) <= longest)
+    return moved / moved.square().sum(dim=-1).mean().sqrt().clamp_min(1e-6)
 
 
 @dataclass(frozen=True)
@@ -226,14 +286,15 @@ class StepPairs:
     steps: FloatArray
 
 
-def draw_step_pairs(xy: FloatArray, jump: float, num_pairs: int = NUM_PAIRS) -> StepPairs:
+def draw_step_pairs(xy: FloatArray, jump: float, num_pairs: int = 20_000) -> StepPairs:
     """Pairs from the moving part of recordings xy [E, T, 2]; steps longer than `jump` are jumps.
 
     What comes after arrival (recordings park at their goals) or runs across a jump says nothing about
     travel time and is left out.
     """
     rng = np.random.default_rng(0)
-    is_near_end = np.linalg.norm(xy - xy[:, -1:], axis=-1) < ARRIVAL_STEPS * full_step(xy, jump)
+    # Within 3.5 steps at full speed from its end a recording has arrived.
+    is_near_end = np.linalg.norm(xy - xy[:, -1:], axis=-1) < 3.5 * full_step(xy, jump)
     arrival = np.maximum(np.argmax(is_near_end, axis=1), 1)
     jumps = np.linalg.norm(np.diff(xy, axis=1), axis=-1) > jump
     num_jumps = np.concatenate([np.zeros((len(xy), 1), dtype=int), np.cumsum(jumps, axis=1)], axis=1)
@@ -243,9 +304,8 @@ def draw_step_pairs(xy: FloatArray, jump: float, num_pairs: int = NUM_PAIRS) -> 
     last = np.minimum(first + ahead, arrival[episode])
     keep = (last > first) & (num_jumps[episode, first] == num_jumps[episode, last])
     episode, first, last = episode[keep], first[keep], last[keep]
-    return StepPairs(
-        xy[episode, first].astype(float), xy[episode, last].astype(float), (last - first).astype(float)
-    )
+    source, target = xy[episode, first].astype(float), xy[episode, last].astype(float)
+    return StepPairs(source, target, (last - first).astype(float))
 
 
 def predict(distance: Distance, pairs: StepPairs) -> FloatArray:
@@ -258,20 +318,19 @@ def calibrate(
 ) -> Calibration:
     """Fit local scale, α and error bands to predictions [n] and recorded steps [n] (appendix, eq. 37–39)."""
     is_local = (predicted <= local_window) & (predicted > 1.0) & (steps > 1.0)
-    local_scale = (
-        float(np.exp(np.log(steps[is_local] / predicted[is_local]).mean())) if is_local.any() else 1.0
-    )
+    ratio = steps[is_local] / predicted[is_local]
+    local_scale = float(np.exp(np.log(ratio).mean())) if is_local.any() else 1.0
     is_far = predicted > local_window
     alpha = covering_alpha(predicted[is_far], steps[is_far] / local_scale, coverage)
     ratio = steps / (local_scale * (predicted + alpha * predicted**2)).clip(1e-6)
-    error = np.abs(local_scale * predicted - steps)
+    is_any, error = predicted > 1.0, np.abs(local_scale * predicted - steps)
     gaps = [share * local_window for share in (0.1, 0.2, 0.4, 0.6, 1.0)]
     rising = np.maximum.accumulate([_quantile(error[predicted <= gap], coverage) for gap in gaps])
     return Calibration(
         alpha=alpha,
         local_scale=local_scale,
-        local_ratios=_band(ratio[is_local]),
-        all_ratios=_band(ratio[predicted > 1.0]),
+        local_ratios=(_quantile(ratio[is_local], 0.05), _quantile(ratio[is_local], 0.95)),
+        all_ratios=(_quantile(ratio[is_any], 0.05), _quantile(ratio[is_any], 0.95)),
         local_window=local_window,
         local_error=tuple((gap, float(value)) for gap, value in zip(gaps, rising, strict=True)),
     )
@@ -291,10 +350,6 @@ def rank_correlation(predicted: FloatArray, steps: FloatArray) -> float:
     from scipy.stats import spearmanr  # slow to import, and no plan needs it
 
     return float(spearmanr(predicted, steps).statistic)
-
-
-def _band(ratio: FloatArray) -> tuple[float, float]:
-    return _quantile(ratio, 0.05), _quantile(ratio, 0.95)
 
 
 def _quantile(values: FloatArray, share: float) -> float:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from itertools import pairwise
 
 import numpy as np
 import torch
 
-from chronoforest.models import checkpoint, loading, schedule, store
-from chronoforest.models.denoiser import mirror, to_tokens
-from chronoforest.models.density import GridDensity
+from chronoforest.models import checkpoint, store
+from chronoforest.models.denoiser import add_noise, mirror, to_tokens
+from chronoforest.models.distance import load_distance
 from chronoforest.models.fit import sample_figures
 from chronoforest.models.networks import Averaged, average_of, compiled
 from chronoforest.models.params import ModelParams, SamplerParams
 from chronoforest.models.runs import Figures, TrainingRun
-from chronoforest.models.sampler import SegmentSampler, Student
+from chronoforest.models.sampler import SegmentSampler, Student, make_denoiser
 from chronoforest.types import FloatArray, Query
 
 
@@ -67,18 +67,26 @@ def draw_lessons(
 ) -> Lessons:
     """Lessons from `count` segments that leave and arrive at places [n, d], guided toward others at most
     `reach` units away, each of them noised to one of the student's levels a few times."""
-    tokens, is_free = _segments(teacher, places, reach, count, rng, params.scales)
+    boundary = places[rng.integers(len(places), size=count)]
+    heading = rng.standard_normal(boundary.shape)
+    heading *= reach * rng.random((count, 1)) / np.linalg.norm(heading, axis=1, keepdims=True)
+    is_incoming = rng.random(count) < 0.5
+    query = Query(boundary, boundary + heading, is_incoming, rng.choice(params.scales, size=count))
+    window = torch.as_tensor(teacher(query, rng), dtype=torch.float32, device=teacher.device)
+    tokens = to_tokens(teacher.scaling.normalise(window))
+    is_free = torch.ones(tokens.shape[:2], dtype=torch.bool, device=teacher.device)
+    is_free[:, 0] = False  # the boundary, in the network's order
+    flip = torch.as_tensor(is_incoming, device=teacher.device)[:, None]
+    tokens = torch.where(flip[..., None], mirror(tokens), tokens)
+    is_free = torch.where(flip, is_free.flip(1), is_free)
     spans = [span for _ in range(params.num_noises) for span in pairwise(params.levels)]
     return joined([_lesson(teacher, tokens, is_free, span, params.teacher_step) for span in spans])
 
 
 def joined(parts: Sequence[Lessons]) -> Lessons:
     """All lessons one after the other."""
-    return Lessons(
-        torch.cat([part.noisy for part in parts]),
-        torch.cat([part.levels for part in parts]),
-        torch.cat([part.target for part in parts]),
-    )
+    columns = ([getattr(part, field.name) for part in parts] for field in fields(Lessons))
+    return Lessons(*map(torch.cat, columns))
 
 
 def distilling_loss(student: torch.nn.Module, lessons: Lessons) -> torch.Tensor:
@@ -88,66 +96,40 @@ def distilling_loss(student: torch.nn.Module, lessons: Lessons) -> torch.Tensor:
     return (error * is_free).sum() / is_free.sum()
 
 
-def _segments(
-    teacher: SegmentSampler,
-    places: FloatArray,
-    reach: float,
-    count: int,
-    rng: np.random.Generator,
-    scales: tuple[float, ...],
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """The teacher's segments as tokens [n, t, f], normalised and in the network's order, and which of them
-    are denoised [n, t]: all but the boundary."""
-    boundary = places[rng.integers(len(places), size=count)]
-    heading = rng.standard_normal(boundary.shape)
-    heading *= reach * rng.random((count, 1)) / np.linalg.norm(heading, axis=1, keepdims=True)
-    query = Query(boundary, boundary + heading, rng.random(count) < 0.5, rng.choice(scales, size=count))
-    window = torch.as_tensor(teacher(query, rng), dtype=torch.float32, device=teacher.device)
-    tokens = to_tokens(teacher.scaling.normalise(window))
-    is_free = torch.ones(tokens.shape[:2], dtype=torch.bool, device=teacher.device)
-    is_free[:, 0] = False
-    flip = torch.as_tensor(query.is_incoming, device=teacher.device)[:, None]
-    tokens = torch.where(flip[..., None], mirror(tokens), tokens)
-    return tokens, torch.where(flip, is_free.flip(1), is_free)
-
-
 def _lesson(
     teacher: SegmentSampler, clean: torch.Tensor, is_free: torch.Tensor, span: tuple[int, int], step: int
 ) -> Lessons:
     """The clean tokens that one step over a span of levels needs to end where the teacher's many steps do."""
     first, last = span
     signal = teacher.signal
-    noisy = schedule.add_noise(clean, is_free * first, signal)
+    noisy = add_noise(clean, is_free * first, signal)
     tokens = noisy
     with torch.no_grad():
         for level, next_level in pairwise([*range(first, last, -step), last]):
-            stepped = _stepped(
-                tokens, teacher.net(tokens, is_free * level), signal[level], signal[next_level]
-            )
+            guess = teacher.net(tokens, is_free * level)
+            noise = (tokens - signal[level].sqrt() * guess) / (1.0 - signal[level]).sqrt()
+            stepped = signal[next_level].sqrt() * guess + (1.0 - signal[next_level]).sqrt() * noise
             tokens = torch.where(is_free[..., None], stepped, tokens)
     kept = ((1.0 - signal[last]) / (1.0 - signal[first])).sqrt()
     target = (tokens - kept * noisy) / (signal[last].sqrt() - kept * signal[first].sqrt())
     return Lessons(noisy, is_free * first, target)
 
 
-def _stepped(
-    noisy: torch.Tensor, clean: torch.Tensor, signal: torch.Tensor, next_signal: torch.Tensor
-) -> torch.Tensor:
-    """DDIM without new noise."""
-    noise = (noisy - signal.sqrt() * clean) / (1.0 - signal).sqrt()
-    return next_signal.sqrt() * clean + (1.0 - next_signal).sqrt() * noise
-
-
 def fit_student_model(params: ModelParams, run: TrainingRun, lesson: LessonParams | None = None) -> Figures:
     """Distil the denoiser of the run's folder; figures are the denoiser's, from supported places."""
     torch.manual_seed(run.seed)
-    density = store.load_density(run.folder)
-    distance, _ = loading.load_distance(run.folder, run.device)
+    density, lesson = store.load_density(run.folder), lesson or LessonParams()
+    distance, _ = load_distance(run.folder, run.device)
     source = store.Stored.read(run.folder, "denoiser", preset=run.preset)
-    teacher = SegmentSampler(source.filled(loading.make_denoiser), distance, SamplerParams(), run.device)
-    places, lesson = _supported(density, run.seed), lesson or LessonParams()
+    teacher = SegmentSampler(source.filled(make_denoiser), distance, SamplerParams(), run.device)
+    cells = density.origin + density.cell * np.argwhere(density.support)
+    places = cells + density.cell * (np.random.default_rng(run.seed).random(cells.shape) - 0.5)
+    places = places[density.margin(places) > 0]
     learner = Averaged(average_of(teacher.net).train().requires_grad_(True))
-    lessons = _lessons(teacher, places, density.step_length, run.seed, lesson)
+    # In parts, each as large as fits the memory; guided as far as a segment may lead.
+    rng, reach = np.random.default_rng(run.seed), density.step_length * teacher.stride * teacher.horizon
+    count, num_parts = min(lesson.part, lesson.num_segments), max(1, lesson.num_segments // lesson.part)
+    lessons = joined([draw_lessons(teacher, places, reach, count, rng, lesson) for _ in range(num_parts)])
     loss = compiled(distilling_loss, run.device)
     loop = run.loop(params.student_training, warmup=200, weight_decay=1e-4, clip=1.0)
     known = {"teacher": checkpoint.written_content(source.path)}
@@ -158,21 +140,4 @@ def fit_student_model(params: ModelParams, run: TrainingRun, lesson: LessonParam
     figures = sample_figures(sampler, density, places, params.world.jump)
     inherited = ("data", "held_out_data", "has_actions", "params", "window")
     about = {name: source.card[name] for name in inherited if name in source.card} | known
-    return run.save("student", tensors, figures, **about, levels=lesson.levels, training=asdict(loop))
-
-
-def _supported(density: GridDensity, seed: int) -> FloatArray:
-    """[n, d] supported places, one in every cell."""
-    cells = density.origin + density.cell * np.argwhere(density.support)
-    places = cells + density.cell * (np.random.default_rng(seed).random(cells.shape) - 0.5)
-    return np.asarray(places[density.margin(places) > 0])
-
-
-def _lessons(
-    teacher: SegmentSampler, places: FloatArray, step_length: float, seed: int, params: LessonParams
-) -> Lessons:
-    """Lessons in parts, each as large as fits the memory; guided as far as a segment may lead."""
-    rng, reach = np.random.default_rng(seed), step_length * teacher.stride * teacher.horizon
-    count = min(params.part, params.num_segments)
-    parts = range(max(1, params.num_segments // params.part))
-    return joined([draw_lessons(teacher, places, reach, count, rng, params) for _ in parts])
+    return run.save("student", tensors, figures, loop, levels=lesson.levels, **about)

@@ -7,26 +7,25 @@ from dataclasses import asdict, replace
 
 import numpy as np
 import torch
-from torch import nn
 
 from chronoforest.data.episodes import Episodes
 from chronoforest.data.reach import gaps
 from chronoforest.data.scaling import Scaling
 from chronoforest.errors import BadDataset
-from chronoforest.models import checkpoint, schedule, store
-from chronoforest.models.denoiser import Denoiser, denoising_loss, draw_batch
+from chronoforest.models import checkpoint, store
+from chronoforest.models.denoiser import Denoiser, denoising_loss, draw_batch, signal_table
 from chronoforest.models.density import GridDensity, fit_density, full_step
 from chronoforest.models.distance import (
     DistanceLearner,
-    StepPairs,
     TemporalDistance,
-    ValueNet,
     calibrate,
+    displacements,
     draw_step_pairs,
+    draw_transitions,
     predict,
     rank_correlation,
+    thinned,
 )
-from chronoforest.models.goals import displacements, draw_transitions, thinned
 from chronoforest.models.networks import Averaged, compiled
 from chronoforest.models.params import ModelParams, SamplerParams
 from chronoforest.models.runs import Figures, Recordings, TrainingRun
@@ -38,8 +37,7 @@ from chronoforest.types import FloatArray, Query
 
 def fit_density_model(recordings: Recordings, params: ModelParams, run: TrainingRun) -> Figures:
     """Tabulate the density; the figure is the share of held-out states outside the others' support."""
-    jump, tracks = params.world.jump, recordings.places
-    settings = params.density
+    jump, tracks, settings = params.world.jump, recordings.places, params.density
     if params.world.is_one_way:
         density = fit_density(tracks, settings, jump, params.window.stride)
     else:
@@ -51,8 +49,9 @@ def fit_density_model(recordings: Recordings, params: ModelParams, run: Training
     others = fit_density(learned, settings, jump) if recordings.is_divided else density
     held_out = recordings.held_out.xy.reshape(-1, 2).astype(float)
     figures = {"held_out_unsupported_share": float((others.margin(held_out) <= 0).mean())}
-    tensors = store.density_arrays(density)
-    return run.save("density", tensors, figures, **recordings.card, params=asdict(settings))
+    return run.save(
+        "density", store.density_arrays(density), figures, **recordings.card, params=asdict(settings)
+    )
 
 
 def fit_distance_model(recordings: Recordings, params: ModelParams, run: TrainingRun) -> Figures:
@@ -66,23 +65,23 @@ def fit_distance_model(recordings: Recordings, params: ModelParams, run: Trainin
     learner = DistanceLearner(params.distance, scaling, is_directed, actions.shape[-1]).to(run.device)
     run.start_from("distance", learner.value, learner.value_average)
     loss = compiled(learner.loss, run.device)
-
-    def draw_loss() -> torch.Tensor:
-        return loss(draw_transitions(tracks, actions, loop.batch, params.goals))
-
     loop = run.loop(params.distance_training, final_share=0.02, patience=params.patience)
     settings = {**asdict(params.distance), "is_directed": is_directed}
     held_out = recordings.held_out.xy.astype(float)
     some = draw_step_pairs(held_out, jump, num_pairs=4000)
+
+    def draw_loss() -> torch.Tensor:
+        return loss(draw_transitions(tracks, actions, loop.batch, params.goals))
+
+    def stated_error() -> float:
+        """By what factor pairs are stated too near or too far, as a mean logarithm: their order would tell
+        nothing, since straight distance puts the states of a recording in order, too."""
+        predicted = predict(TemporalDistance(learner.value_average, run.device), some)
+        return float(np.abs(np.log((1.0 + predicted) / (1.0 + some.steps))).mean())
+
     # A distance that has hardly learned states straight lines. Within a recording these look right, and of
     # one-way streets it knows nothing yet: the first half of its steps is not compared with later ones.
-    watch = Watch(
-        learner.value_average,
-        lambda: _stated_error(learner.value_average, some, run.device),
-        loop.num_steps,
-        loop.patience,
-        unripe=0.5,
-    )
+    watch = Watch(learner.value_average, stated_error, loop.num_steps, loop.patience, unripe=0.5)
     run.train("distance", learner, draw_loss, loop, {"settings": settings, **recordings.data}, watch)
     net = learner.value_average.cpu()
     tensors = checkpoint.compact(net)
@@ -92,60 +91,45 @@ def fit_distance_model(recordings: Recordings, params: ModelParams, run: Trainin
         "held_out_rank_correlation": rank_correlation(predicted, pairs.steps),
         "held_out_median_ratio": float(np.median(pairs.steps / np.maximum(predicted, 1e-6))),
     }
-    about = {
-        "params": settings,
-        "training": asdict(loop),
-        "calibration": calibrate(predicted, pairs.steps, params.distance.local_window).to_dict(),
-        "watch": watch.to_dict(),
-    }
-    return run.save("distance", tensors, figures, **recordings.card, **about)
+    fitted = calibrate(predicted, pairs.steps, params.distance.local_window).to_dict()
+    about = {**recordings.card, "params": settings, "calibration": fitted}
+    return run.save("distance", tensors, figures, loop, watch, **about)
 
 
 def fit_denoiser_model(recordings: Recordings, params: ModelParams, run: TrainingRun) -> Figures:
-    """Train the denoiser; figures are its held-out loss and how often it leaves the supported space.
-
-    The sampled figures need the density of the same folder.
-    """
+    """Train the denoiser; figures are its loss and how often it leaves the supported space, which the density
+    of the same folder tells."""
     density = store.load_density(run.folder)
     torch.manual_seed(run.seed)
     scaling = Scaling.fit(recordings.train.xy)
     learner = Averaged(Denoiser(params.denoiser, params.window, scaling)).to(run.device)
-    run.start_from("denoiser", learner.net, learner.net_average)
+    net = learner.net_average
+    run.start_from("denoiser", learner.net, net)
     tracks = learner.net.scaling.normalise(_on_device(recordings.train, run.device)[0])
-    signal = schedule.signal_table(run.device)
+    signal = signal_table(run.device)
     loss = compiled(denoising_loss, run.device)
-
-    def draw_loss() -> torch.Tensor:
-        return loss(learner.net, *draw_batch(tracks, loop.batch, params.window, params.level_mix), signal)
-
     loop = run.loop(
         params.denoiser_training, warmup=1000, weight_decay=1e-4, clip=1.0, patience=params.patience
     )
     settings = asdict(params.denoiser)
     held_out, jump = recordings.held_out.xy.astype(float), params.world.jump
-    quick = SegmentSampler(learner.net_average, None, SamplerParams(num_steps=8), run.device)
-    watch = Watch(
-        learner.net_average,
-        lambda: _broken_share(quick, density, held_out, jump),
-        loop.num_steps,
-        loop.patience,
-    )
+    quick = SegmentSampler(net, None, SamplerParams(num_steps=8), run.device)
+
+    def draw_loss() -> torch.Tensor:
+        return loss(learner.net, *draw_batch(tracks, loop.batch, params.window, params.level_mix), signal)
+
+    watch = Watch(net, lambda: _broken_share(quick, density, held_out, jump), loop.num_steps, loop.patience)
     run.train("denoiser", learner, draw_loss, loop, {"settings": settings, **recordings.data}, watch)
-    tensors = checkpoint.compact(learner.net_average)
-    sampler = SegmentSampler(learner.net_average, None, SamplerParams(), run.device)
+    tensors = checkpoint.compact(net)
+    sampler = SegmentSampler(net, None, SamplerParams(), run.device)
     figures = {
-        "training_loss": _denoising_error(learner.net_average, recordings.train, params, run.device),
-        "held_out_loss": _denoising_error(learner.net_average, recordings.held_out, params, run.device),
+        "training_loss": _denoising_error(net, recordings.train, params, run.device),
+        "held_out_loss": _denoising_error(net, recordings.held_out, params, run.device),
         **sample_figures(sampler, density, held_out, jump),
         "recorded_jump_share": _jump_share(held_out[:, :: params.window.stride], jump),
     }
-    about = {
-        "params": settings,
-        "training": asdict(loop),
-        "window": asdict(params.window),
-        "watch": watch.to_dict(),
-    }
-    return run.save("denoiser", tensors, figures, **recordings.card, **about)
+    about = {**recordings.card, "params": settings, "window": asdict(params.window)}
+    return run.save("denoiser", tensors, figures, loop, watch, **about)
 
 
 def _broken_share(sampler: SegmentSampler, density: GridDensity, xy: FloatArray, jump: float) -> float:
@@ -199,15 +183,16 @@ def fit_tracker_model(recordings: Recordings, params: ModelParams, run: Training
     run.train("tracker", learner, draw_loss, loop, {"settings": settings, **recordings.data})
     actor = learner.actor_average.cpu()
     tensors = checkpoint.compact(actor)
-    figures = {"held_out_action_error": _action_error(actor, recordings.held_out, params)}
-    about = {
-        "params": settings,
-        "training": asdict(loop),
-        "tracker": params.tracker.name,
-        "observation_dim": observations.shape[-1],
-        "action_dim": action_dim,
-    }
-    return run.save("tracker", tensors, figures, **recordings.card, **about)
+    held_out = recordings.held_out
+    seen, done = torch.as_tensor(held_out.observations), torch.as_tensor(held_out.actions)
+    torch.manual_seed(0)
+    steps = draw_steps(seen, done, 8192, params.tracker, params.window.stride)
+    with torch.no_grad():
+        error = (actor(steps.observation, steps.here) - steps.action).square().mean(dim=-1)
+    figures = {"held_out_action_error": float(error[steps.is_hindsight].mean())}
+    sizes = {"observation_dim": observations.shape[-1], "action_dim": action_dim}
+    about = {**recordings.card, "params": settings, "tracker": params.tracker.name, **sizes}
+    return run.save("tracker", tensors, figures, loop, **about)
 
 
 FITS: dict[str, Callable[[Recordings, ModelParams, TrainingRun], Figures]] = {
@@ -222,28 +207,10 @@ FITS: dict[str, Callable[[Recordings, ModelParams, TrainingRun], Figures]] = {
 def _denoising_error(net: Denoiser, episodes: Episodes, params: ModelParams, device: torch.device) -> float:
     """The loss on windows of recordings, the same ones and with the same noise every time."""
     tracks = net.scaling.normalise(_on_device(episodes, device)[0])
-    signal = schedule.signal_table(device)
+    signal = signal_table(device)
     with torch.no_grad(), same_draws(device):
         drawn = (draw_batch(tracks, 1024, params.window, params.level_mix) for _ in range(8))
         return float(np.mean([float(denoising_loss(net, *batch, signal)) for batch in drawn]))
-
-
-def _stated_error(net: ValueNet, pairs: StepPairs, device: torch.device) -> float:
-    """By what factor the distance states pairs too near or too far, as a mean logarithm.
-
-    Their order would tell nothing: straight distance puts the states of a recording in order, too.
-    """
-    predicted = predict(TemporalDistance(net, device), pairs)
-    return float(np.abs(np.log((1.0 + predicted) / (1.0 + pairs.steps))).mean())
-
-
-def _action_error(actor: nn.Module, held_out: Episodes, params: ModelParams) -> float:
-    torch.manual_seed(0)
-    observations, actions = torch.as_tensor(held_out.observations), torch.as_tensor(held_out.actions)
-    steps = draw_steps(observations, actions, 8192, params.tracker, params.window.stride)
-    with torch.no_grad():
-        error = (actor(steps.observation, steps.here) - steps.action).square().mean(dim=-1)
-    return float(error[steps.is_hindsight].mean())
 
 
 def _on_device(episodes: Episodes, device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import copy
 import gc
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 import torch
 from torch import nn
@@ -34,8 +32,9 @@ class StackedMLP(nn.Module):
     ) -> None:
         super().__init__()
         self.activation = activation
-        self.weights = nn.ParameterList(_uniform(members, a, b, a) for a, b in pairwise(sizes))
-        self.biases = nn.ParameterList(_uniform(members, 1, b, a) for a, b in pairwise(sizes))
+        edges = [(a, b, a**-0.5) for a, b in pairwise(sizes)]
+        self.weights = nn.ParameterList(torch.empty(members, a, b).uniform_(-c, c) for a, b, c in edges)
+        self.biases = nn.ParameterList(torch.empty(members, 1, b).uniform_(-c, c) for _, b, c in edges)
         normed = sizes[1:-1] if has_norm else ()
         self.scales = nn.ParameterList(torch.ones(members, 1, size) for size in normed)
         self.shifts = nn.ParameterList(torch.zeros(members, 1, size) for size in normed)
@@ -54,10 +53,6 @@ class StackedMLP(nn.Module):
                 normed = functional.layer_norm(hidden, hidden.shape[-1:])
                 hidden = torch.addcmul(shifts[layer], normed, scales[layer])
         return torch.baddbmm(biases[-1], hidden, weights[-1])
-
-
-def _uniform(members: int, rows: int, columns: int, fan_in: int) -> torch.Tensor:
-    return torch.empty(members, rows, columns).uniform_(-(fan_in**-0.5), fan_in**-0.5)
 
 
 class Learner(nn.Module):
@@ -102,10 +97,9 @@ def repeat_rows(tensor: torch.Tensor, num_rows: int) -> torch.Tensor:
     return torch.cat([tensor, tensor[-1:].expand(num_rows - len(tensor), *tensor.shape[1:])])
 
 
-@dataclass(frozen=True)
-class _Graph:
+class _Graph(NamedTuple):
     graph: torch.cuda.CUDAGraph
-    inputs: tuple[torch.Tensor, ...]
+    inputs: list[torch.Tensor]
     output: torch.Tensor
 
 
@@ -125,12 +119,24 @@ class Captured:
         num_rows = len(tensors[0])
         padded = padded_rows(num_rows)
         if padded not in self._graphs:
-            self._graphs[padded] = _capture(self._function, [repeat_rows(t, padded) for t in tensors])
+            self._graphs[padded] = self._captured([repeat_rows(t, padded) for t in tensors])
         captured = self._graphs[padded]
         for held, tensor in zip(captured.inputs, tensors, strict=True):
             held[:num_rows].copy_(tensor)
         captured.graph.replay()
         return captured.output[:num_rows].clone()
+
+    def _captured(self, inputs: list[torch.Tensor]) -> _Graph:
+        warm_up(lambda: self._function(*inputs))
+        graph = torch.cuda.CUDAGraph()
+        gc.collect()
+        gc.disable()  # freeing an older graph during a capture invalidates the capture
+        try:
+            with torch.cuda.graph(graph):
+                output = self._function(*inputs)
+        finally:
+            gc.enable()
+        return _Graph(graph, inputs, output)
 
 
 def padded_rows(num_rows: int, least: int = 24) -> int:
@@ -141,14 +147,6 @@ def padded_rows(num_rows: int, least: int = 24) -> int:
     return padded
 
 
-def _capture(function: Function, inputs: list[torch.Tensor]) -> _Graph:
-    warm_up(lambda: function(*inputs))
-    graph = torch.cuda.CUDAGraph()
-    with _no_collection(), torch.cuda.graph(graph):
-        output = function(*inputs)
-    return _Graph(graph, tuple(inputs), output)
-
-
 def warm_up(function: Callable[[], object], times: int = 1) -> None:
     """Run a function on a stream of its own, as CUDA asks for before a capture."""
     side = torch.cuda.Stream()
@@ -157,14 +155,3 @@ def warm_up(function: Callable[[], object], times: int = 1) -> None:
         for _ in range(times):
             function()
     torch.cuda.current_stream().wait_stream(side)
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """Suspend garbage collection: freeing an older graph during a capture invalidates the capture."""
-    gc.collect()
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()

@@ -6,11 +6,12 @@ Parameters of networks lie here and not beside the networks: presets are read wi
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from chronoforest.errors import (
     InvalidParameter,
     require_at_least,
+    require_one_of,
     require_positive,
     require_within,
 )
@@ -18,16 +19,10 @@ from chronoforest.models.density import DensityParams
 from chronoforest.names import check_distance
 from chronoforest.types import WorldParams
 
-LATEST_SHARE = 0.4
-"""Of a window's span by which it may start late."""
-
 
 @dataclass(frozen=True)
 class WindowParams:
-    """How recordings are cut.
-
-    stride: steps between two frames; horizon: generated frames after the boundary frame.
-    """
+    """How recordings are cut. stride: steps between two frames; horizon: frames after the boundary frame."""
 
     stride: int = 5
     horizon: int = 40
@@ -43,12 +38,11 @@ class WindowParams:
     @property
     def max_late(self) -> int:
         """Steps by which a window may start late."""
-        return round(LATEST_SHARE * self.span)
+        return round(0.4 * self.span)
 
 
 FRAMES_PER_TOKEN = 10
 """Frames that one token stands for."""
-
 
 HEAD_WIDTH = 16
 """Numbers of a token that one attention head compares."""
@@ -63,10 +57,7 @@ def num_tokens(horizon: int) -> int:
 
 @dataclass(frozen=True)
 class DenoiserParams:
-    """Architecture of a transformer.
-
-    width: of the transformer; num_layers: its blocks.
-    """
+    """Architecture of a transformer: its width and how many blocks it has."""
 
     width: int = 128
     num_layers: int = 12
@@ -74,11 +65,6 @@ class DenoiserParams:
     def __post_init__(self) -> None:
         if self.width < 1 or self.width % HEAD_WIDTH:
             raise InvalidParameter(f"width must be a multiple of {HEAD_WIDTH}, got {self.width}")
-
-    @property
-    def num_heads(self) -> int:
-        """Of the attention."""
-        return self.width // HEAD_WIDTH
 
 
 @dataclass(frozen=True)
@@ -113,10 +99,8 @@ class GuidanceParams:
     rdf_radius: float = 2.0
 
     def __post_init__(self) -> None:
-        if self.spread not in ("ramp", "sparse"):
-            raise InvalidParameter(f"spread must be 'ramp' or 'sparse', got {self.spread!r}")
-        if self.inject not in ("clean", "noisy"):
-            raise InvalidParameter(f"inject must be 'clean' or 'noisy', got {self.inject!r}")
+        require_one_of(self, ("ramp", "sparse"), "spread")
+        require_one_of(self, ("clean", "noisy"), "inject")
         require_positive(self, "rdf_radius")
         require_at_least(self, 0, "strength")
 
@@ -154,8 +138,9 @@ class SamplerParams:
         require_within(self, 0, NUM_LEVELS, "stabilisation")
 
 
-NUM_LAYERS = 3
-"""Hidden layers of distances and trackers."""
+def layer_sizes(inputs: int, width: int, outputs: int) -> list[int]:
+    """Of the networks of distances and trackers, which have three hidden layers."""
+    return [inputs, width, width, width, outputs]
 
 
 @dataclass(frozen=True)
@@ -208,10 +193,6 @@ class DistanceParams:
         """Steps within which it is trusted."""
         return self.far / 4
 
-    def layers(self, inputs: int, outputs: int) -> list[int]:
-        """Sizes of a network's layers."""
-        return [inputs, *[self.width] * NUM_LAYERS, outputs]
-
 
 @dataclass(frozen=True)
 class GoalParams:
@@ -248,18 +229,11 @@ class SubgoalParams:
 
 @dataclass(frozen=True)
 class CloningParams(SubgoalParams):
-    """An actor that repeats what was recorded on the way to each hindsight subgoal.
-
-    width: hidden units.
-    """
+    """An actor that repeats what was recorded on the way to each hindsight subgoal; width: hidden units."""
 
     name: ClassVar[str] = "bc"
 
     width: int = 256
-
-    def layers(self, inputs: int, outputs: int) -> list[int]:
-        """Sizes of a network's layers."""
-        return [inputs, *[self.width] * NUM_LAYERS, outputs]
 
 
 @dataclass(frozen=True)
@@ -341,20 +315,15 @@ class ModelParams:
         """The same with the tracker of that name."""
         if name == self.tracker.name:
             return self
-        from chronoforest.models.tracking import get_tracker
+        from chronoforest.models.tracking import get_tracker  # which loads torch
 
         return replace(self, tracker=get_tracker(name).settings_for(self.tracker))
 
     def with_training(self, **changes: int | float | None) -> ModelParams:
         """The same with every model trained otherwise; what is None stays."""
-        asked = {name: value for name, value in changes.items() if value is not None}
-        return replace(
-            self,
-            denoiser_training=replace(self.denoiser_training, **asked),  # type: ignore[arg-type]
-            student_training=replace(self.student_training, **asked),  # type: ignore[arg-type]
-            distance_training=replace(self.distance_training, **asked),  # type: ignore[arg-type]
-            tracker_training=replace(self.tracker_training, **asked),  # type: ignore[arg-type]
-        )
+        asked: dict[str, Any] = {name: value for name, value in changes.items() if value is not None}
+        names = (f"{model}_training" for model in ("denoiser", "student", "distance", "tracker"))
+        return replace(self, **{name: replace(getattr(self, name), **asked) for name in names})
 
     def quick(self) -> ModelParams:
         """Small networks and few steps: minutes on two cores, good enough for a first plan."""

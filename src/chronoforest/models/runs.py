@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -50,21 +50,19 @@ class Recordings:
 
     @property
     def places(self) -> FloatArray:
-        """[E, T, 2] where anything was recorded that is not a test set of its own.
-
-        What was held out only to stop a training in time has been driven too, and few recordings need it.
-        """
-        return np.concatenate([part.xy for part in self._recorded]).astype(float)
+        """[E, T, 2] where anything was recorded that is not a test set of its own."""
+        return np.concatenate([part.xy for part in self.parts]).astype(float)
 
     @property
     def owner(self) -> IntArray:
         """[E] which recording each of the places belongs to."""
-        labels = [part.recording for part in self._recorded]
-        known = [label for label in labels if label is not None]
-        return np.concatenate(known) if len(known) == len(labels) else np.arange(len(self.places))
+        known = [part.recording for part in self.parts if part.recording is not None]
+        return np.concatenate(known) if len(known) == len(self.parts) else np.arange(len(self.places))
 
     @property
-    def _recorded(self) -> tuple[Episodes, ...]:
+    def parts(self) -> tuple[Episodes, ...]:
+        """All but a test set of its own: what was held out only to stop a training in time was driven too,
+        and few recordings need it."""
         return (self.train, self.held_out) if self.is_divided else (self.train,)
 
 
@@ -127,17 +125,26 @@ class TrainingRun:
         if watch is not None:
             watch.keep_best()
 
-    def save(self, kind: str, values: checkpoint.Values, figures: Figures, **about: Any) -> Figures:
-        """Write a model with its card (command, time, device, `about`) and return its figures."""
+    def save(
+        self,
+        kind: str,
+        values: checkpoint.Values,
+        figures: Figures,
+        loop: LoopParams | None = None,
+        watch: Watch | None = None,
+        **about: Any,
+    ) -> Figures:
+        """Write a model with its card (command, time, device, training, `about`) and return its figures."""
         card = {
             "kind": kind,
             "preset": self.preset,
-            "training": None,
+            "training": loop and asdict(loop),
             "command": self.command,
             "started_from": self._origin(kind),
             "device": device_name(self.device),
             "seconds": round(time.monotonic() - self.started, 1),
             **about,
+            **({"watch": watch.to_dict()} if watch else {}),
             "figures": figures,
         }
         checkpoint.write(store.model_path(self.folder, self.file(kind)), values, card)
@@ -156,49 +163,26 @@ def device_name(device: torch.device) -> str:
     return torch.cuda.get_device_name(device) if device.type == "cuda" else platform.machine()
 
 
-LEAST_FRAMES = 2
-"""Rows that a recording must have, seen at the stride of a model: something must come after something."""
-
-
 def refuse_untrainable(recordings: Recordings, params: ModelParams, kinds: Sequence[str]) -> None:
     """Raise what stands in the way of training models of these kinds, the first that is found."""
-    for kind in (kind for kind in kinds if kind in OBSTACLES):
-        for part in (recordings.train, recordings.held_out):
-            for obstacle in OBSTACLES[kind](part, params):
-                raise BadDataset(f"the {kind} cannot be trained: {obstacle}")
-
-
-def _too_short(episodes: Episodes, stride: int, setting: str) -> Iterator[str]:
-    least = LEAST_FRAMES * stride
-    if episodes.num_steps < least:
-        yield (
-            f"recordings of {episodes.num_steps} rows are shorter than the {least} that {setting} = {stride} "
-            "needs; import longer ones (`chronoforest data import --help`: a larger --max-gap cuts less), or "
-            f"let `chronoforest preset new` propose a preset for these, or set {setting} "
-            f"to {episodes.num_steps // LEAST_FRAMES} or less"
-        )
-
-
-def _density_obstacles(episodes: Episodes, params: ModelParams) -> Iterator[str]:
-    if params.world.is_one_way:
-        yield from _too_short(episodes, params.window.stride, "models.window.stride")
-
-
-def _distance_obstacles(episodes: Episodes, params: ModelParams) -> Iterator[str]:
     distance = params.distance
-    yield from _too_short(episodes, distance.backup, "models.distance.backup")
+    window = "models.window.stride", params.window.stride
+    strides = {"distance": ("models.distance.backup", distance.backup), "denoiser": window}
+    if params.world.is_one_way:
+        strides["density"] = window
     needs_actions = distance.has_action_values and not distance.has_moves_for_actions
-    if needs_actions and not episodes.has_actions:
-        yield "no actions were recorded; set models.distance.has_moves_for_actions to true"
-
-
-def _denoiser_obstacles(episodes: Episodes, params: ModelParams) -> Iterator[str]:
-    yield from _too_short(episodes, params.window.stride, "models.window.stride")
-
-
-OBSTACLES = {
-    "density": _density_obstacles,
-    "distance": _distance_obstacles,
-    "denoiser": _denoiser_obstacles,
-}
-"""What stands in the way of each model."""
+    for kind in kinds:
+        for part in (recordings.train, recordings.held_out):
+            setting, stride = strides.get(kind, ("", 0))
+            if part.num_steps < 2 * stride:  # something must come after something
+                raise BadDataset(
+                    f"the {kind} cannot be trained: recordings of {part.num_steps} rows are shorter than the "
+                    f"{2 * stride} that {setting} = {stride} needs; import longer ones (`chronoforest data "
+                    "import --help`: a larger --max-gap cuts less), let `chronoforest preset new` propose a "
+                    f"preset for these, or set {setting} to {part.num_steps // 2} or less"
+                )
+            if kind == "distance" and needs_actions and not part.has_actions:
+                raise BadDataset(
+                    "the distance cannot be trained: no actions were recorded; "
+                    "set models.distance.has_moves_for_actions to true"
+                )

@@ -1,22 +1,52 @@
-"""Guided sampling of segments: DDIM on tokens, together or one after another, corrected on x̂_0."""
+"""Guided sampling of segments: DDIM on tokens, together or one after another, x̂_0 corrected by the paper's
+three scores (appendix A)."""
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 
 from chronoforest import cancellation
-from chronoforest.errors import InvalidParameter
-from chronoforest.models import guidance, schedule
-from chronoforest.models.denoiser import Denoiser, mirror, to_tokens, to_window
+from chronoforest.data.scaling import Scaling
+from chronoforest.errors import BadCheckpoint, InvalidParameter
+from chronoforest.files import reading
+from chronoforest.models import checkpoint
+from chronoforest.models.denoiser import (
+    Denoiser,
+    mirror,
+    sampling_levels,
+    signal_table,
+    to_tokens,
+    to_window,
+    token_levels,
+)
 from chronoforest.models.distance import TemporalDistance
 from chronoforest.models.networks import Captured, filled
-from chronoforest.models.params import FRAMES_PER_TOKEN, SamplerParams, num_tokens
+from chronoforest.models.params import (
+    FRAMES_PER_TOKEN,
+    DenoiserParams,
+    GuidanceParams,
+    SamplerParams,
+    WindowParams,
+    num_tokens,
+)
+from chronoforest.models.store import STUDENT, Stored, model_path
+from chronoforest.typed import from_plain
 from chronoforest.types import FloatArray, Noise, Query
+
+log = logging.getLogger(__name__)
+
+ANCHOR_WEIGHT = 0.1
+"""Of U_anchor against U_goal."""
+
+STEP_RATE, LARGEST_STEP = 0.2, 1.0
+"""η = min(LARGEST_STEP, STEP_RATE · √((1−ᾱ)/ᾱ))."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +79,7 @@ class SegmentSampler:
         student: Student | None = None,
     ) -> None:
         self.teacher, self.student = net, student
-        self.levels = schedule.sampling_levels(params.num_steps)
+        self.levels = sampling_levels(params.num_steps)
         if student is not None and params.num_steps >= student.num_steps:
             net, self.levels = student.net, student.levels
         self.net = net.to(device).eval().requires_grad_(False)
@@ -58,9 +88,9 @@ class SegmentSampler:
         self.params = params
         self.device = torch.device(device)
         self.horizon, self.stride = net.window.horizon, net.window.stride
-        self.signal = schedule.signal_table(self.device)
+        self.signal = signal_table(self.device)
         num_generated = num_tokens(self.horizon) - 1
-        self._token_levels = schedule.token_levels(self.levels, num_generated, params.token_lag).to(device)
+        self._token_levels = token_levels(self.levels, num_generated, params.token_lag).to(device)
         is_captured = self.device.type == "cuda" and distance is not None
         self._loop = Captured(self._captured_loop) if is_captured else None
 
@@ -196,8 +226,8 @@ class SegmentSampler:
         straight = straight / (straight.norm(dim=-1, keepdim=True) + 1e-8)
         is_far = (steps_left > self.distance.far)[:, None]
         direction = torch.where(is_far, straight, downhill)
-        step = guidance.correction(window, direction, rows.scale[guided], self.params.guidance)
-        moved[guided] = guidance.step_size(signal) * step
+        step = correction(window, direction, rows.scale[guided], self.params.guidance)
+        moved[guided] = step_size(signal) * step
         return moved
 
     def _inject(self, frames: torch.Tensor, rows: _Rows, levels: torch.Tensor) -> torch.Tensor:
@@ -224,3 +254,71 @@ class _Rows(NamedTuple):
     scale: torch.Tensor
     target_codes: torch.Tensor
     is_held: torch.Tensor
+
+
+def load_sampler(
+    folder: Path, preset: str, params: SamplerParams, distance: TemporalDistance, device: torch.device | str
+) -> SegmentSampler:
+    """The sampler of a folder, with its student where it has one that was distilled from this denoiser."""
+    teacher = Stored.read(folder, "denoiser", preset=preset)
+    student, path = None, model_path(folder, STUDENT)
+    if path.is_file():
+        stored = Stored.read(folder, STUDENT, preset=preset)
+        if stored.card.get("teacher") == checkpoint.written_content(teacher.path):
+            net = stored.filled(make_denoiser)
+            with reading(path, "a student", BadCheckpoint):
+                student = Student(net, tuple(int(level) for level in stored.card["levels"]))
+        else:
+            log.warning(
+                "%s was distilled from another denoiser and is not used; `chronoforest train student` helps",
+                path,
+            )
+    return SegmentSampler(teacher.filled(make_denoiser), distance, params, device, student)
+
+
+def make_denoiser(stored: Stored) -> Denoiser:
+    """The network that a card describes, without its weights."""
+    params = from_plain(DenoiserParams, stored.card["params"])
+    return Denoiser(params, from_plain(WindowParams, stored.card["window"]), Scaling.unit(2))
+
+
+def step_size(signal: torch.Tensor) -> torch.Tensor:
+    """η at signal level ᾱ."""
+    return (STEP_RATE * ((1.0 - signal) / signal).sqrt()).clamp(max=LARGEST_STEP)
+
+
+def anchor_gradient(head: torch.Tensor, boundary: torch.Tensor) -> torch.Tensor:
+    """∂U_anchor / ∂head of U_anchor = −‖head − sg(boundary)‖²."""
+    return -2.0 * (head - boundary)
+
+
+def rdf_gradient(tail: torch.Tensor, head: torch.Tensor, params: GuidanceParams) -> torch.Tensor:
+    """∂U_rdf / ∂tail of U_rdf = ψ(‖tail − sg(head)‖) with ψ(d) = −exp(−d²/2σ²)/(d + ε): pushes the tail away
+    from its head, and only while it is near."""
+    gap = (tail - head).norm(dim=-1, keepdim=True).clamp_min(1e-6)
+    softened = gap + params.softness
+    bell = torch.exp(-gap.square() / (2.0 * params.rdf_radius**2))
+    slope = bell * (gap / params.rdf_radius**2 / softened + softened**-2)
+    return slope * (tail - head) / gap
+
+
+def frame_weights(num_frames: int, params: GuidanceParams, like: torch.Tensor) -> torch.Tensor:
+    """How much of the tail's correction each frame after the boundary receives, [num_frames]."""
+    if params.spread == "ramp":
+        return torch.arange(1, num_frames + 1, dtype=like.dtype, device=like.device) / num_frames
+    return torch.cat([like.new_zeros(num_frames - 1), like.new_ones(1)])
+
+
+def correction(
+    window: torch.Tensor, direction: torch.Tensor, scale: torch.Tensor, params: GuidanceParams
+) -> torch.Tensor:
+    """Unscaled step of the generated frames, in world units: [n, 1 + frames, 2] → [n, frames, 2].
+
+    direction [n, 2] is the unit goal direction at the tail, scale [n] its strength; an unguided row
+    (scale 0) is left alone by all three terms.
+    """
+    boundary, head, tail = window[:, 0], window[:, 1], window[:, -1]
+    push = scale[:, None] * direction + params.rdf_weight * rdf_gradient(tail, boundary, params)
+    moved = frame_weights(window.shape[1] - 1, params, window)[None, :, None] * push[:, None]
+    moved[:, 0] += ANCHOR_WEIGHT * anchor_gradient(head, boundary)
+    return moved * (scale > 0)[:, None, None]

@@ -170,16 +170,19 @@ def load_models(
     networks = ("distance", "denoiser", "tracker") if can_walk else ("distance", "denoiser")
     if files_of(folder, "states") and not all(files_of(folder, kind) for kind in networks):
         return Untrained(_density(density), frame_of(density))
-    from chronoforest.models import loading, train
+    from chronoforest.models.distance import load_distance
+    from chronoforest.models.sampler import load_sampler
+    from chronoforest.models.tracking import load_tracker
+    from chronoforest.models.train import pick_device
 
-    there = train.pick_device(device)
-    measure, fitted = loading.load_distance(folder, there, distance, preset)
+    there = pick_device(device)
+    measure, fitted = load_distance(folder, there, distance, preset)
     return Models(
-        sampler=loading.load_sampler(folder, preset, sampler, measure, there),
+        sampler=load_sampler(folder, preset, sampler, measure, there),
         distance=measure,
         calibration=fitted,
         density=_density(density),
-        tracker=loading.load_tracker(folder, tracker or "tracker", preset) if can_walk else None,
+        tracker=load_tracker(folder, tracker or "tracker", preset) if can_walk else None,
         frame=frame_of(density),
     )
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from importlib import import_module
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,9 @@ from chronoforest.data.scaling import Scaling
 from chronoforest.errors import UnknownTracker
 from chronoforest.models.distance import expectile_loss
 from chronoforest.models.networks import Learner, StackedMLP, average_of
-from chronoforest.models.params import CloningParams, SubgoalParams, TrackerParams
+from chronoforest.models.params import CloningParams, SubgoalParams, TrackerParams, layer_sizes
+from chronoforest.models.store import Stored
+from chronoforest.typed import from_plain
 from chronoforest.types import FloatArray
 
 RANDOM_SHARE, FARTHEST_FRAME = 0.3, 6
@@ -115,7 +118,7 @@ class RegressionActor(nn.Module):
         super().__init__()
         self.params = params
         self.inputs = SubgoalInputs(params, scaling)
-        sizes = pairwise(params.layers(len(scaling.mean), action_dim))
+        sizes = pairwise(layer_sizes(len(scaling.mean), params.width, action_dim))
         layers = [layer for a, b in sizes for layer in (nn.Linear(a, b), nn.GELU())]
         self.body = nn.Sequential(*layers[:-1])
 
@@ -138,9 +141,8 @@ class CloningLearner(Learner):
 
     def loss(self, batch: Steps) -> torch.Tensor:
         """Squared error of the actions, over hindsight subgoals."""
-        return self._regression(
-            self.actor.inputs(batch.observation, batch.here), batch, batch.is_hindsight.float()
-        )
+        inputs = self.actor.inputs(batch.observation, batch.here)
+        return self._regression(inputs, batch, batch.is_hindsight.float())
 
     def _regression(self, inputs: torch.Tensor, batch: Steps, weight: torch.Tensor) -> torch.Tensor:
         error = (self.actor.act(inputs) - batch.action.clamp(-1, 1)).square().mean(dim=-1)
@@ -153,7 +155,7 @@ class TrackerLearner(CloningLearner):
     def __init__(self, params: TrackerParams, scaling: Scaling, action_dim: int = 2) -> None:
         super().__init__(params, scaling, action_dim)
         self.params = params
-        self.values = StackedMLP(2, params.layers(len(scaling.mean), 1))
+        self.values = StackedMLP(2, layer_sizes(len(scaling.mean), params.width, 1))
         self.values_average = average_of(self.values)
 
     def loss(self, batch: Steps) -> torch.Tensor:
@@ -177,11 +179,19 @@ class SubgoalTracker:
     def __call__(self, observation: FloatArray, subgoal: FloatArray) -> FloatArray:
         """[D] or [n, D], relative subgoal [2] or [n, 2] → actions of the same leading shape."""
         with torch.inference_mode():
-            return self.actor(_tensor(observation), _tensor(subgoal)).numpy().astype(np.float64)
+            inputs = (torch.from_numpy(np.asarray(v, dtype=np.float32)) for v in (observation, subgoal))
+            return self.actor(*inputs).numpy().astype(np.float64)
 
 
-def _tensor(values: FloatArray) -> torch.Tensor:
-    return torch.from_numpy(np.asarray(values, dtype=np.float32))
+def load_tracker(folder: Path, file: str = "tracker", preset: str | None = None) -> SubgoalTracker:
+    """The tracker of a folder, checked to belong to the preset if one is named."""
+
+    def actor(stored: Stored) -> nn.Module:
+        kind = get_tracker(stored.card.get("tracker", TrackerParams.name))
+        params = from_plain(kind.settings, stored.card["params"])
+        return kind.actor(params, Scaling.unit(stored.card["observation_dim"]), stored.card["action_dim"])
+
+    return SubgoalTracker(Stored.read(folder, "tracker", file, preset).filled(actor))
 
 
 @dataclass(frozen=True)
@@ -193,7 +203,7 @@ class TrackerKind:
     clip: of the gradient's norm.
     """
 
-    settings: type[Any]
+    settings: type[SubgoalParams]
     learner: Callable[[Any, Scaling, int], Any]
     actor: Callable[[Any, Scaling, int], nn.Module]
     clip: float = math.inf
@@ -201,10 +211,8 @@ class TrackerKind:
     def settings_for(self, preset: SubgoalParams) -> SubgoalParams:
         """Its defaults, with what it has in common with a preset's tracker as the preset has it."""
         common = next(base for base in self.settings.__mro__ if isinstance(preset, base))
-        settings: SubgoalParams = self.settings(
-            **{field.name: getattr(preset, field.name) for field in fields(common)}
-        )
-        return settings
+        known = {field.name: getattr(preset, field.name) for field in fields(common)}
+        return self.settings(**known)
 
 
 TRACKERS: dict[str, TrackerKind] = {
@@ -216,12 +224,10 @@ TRACKERS: dict[str, TrackerKind] = {
 def get_tracker(name: str) -> TrackerKind:
     """The kind of that name; the paper's own tracker is found where the repository's benchmarks are on
     Python's path."""
-    if name == "diffusion-ql":
-        try:
+    try:
+        if name == "diffusion-ql":
             paper: TrackerKind = import_module("benchmarks.diffusion_ql").TRACKER
             return paper
-        except ModuleNotFoundError as error:
-            raise UnknownTracker(name, choices=sorted(TRACKERS)) from error
-    if name not in TRACKERS:
-        raise UnknownTracker(name, choices=sorted(TRACKERS))
-    return TRACKERS[name]
+        return TRACKERS[name]
+    except (KeyError, ModuleNotFoundError) as error:
+        raise UnknownTracker(name, choices=sorted(TRACKERS)) from error

@@ -18,6 +18,7 @@ from chronoforest.files import locked
 from chronoforest.models import checkpoint
 from chronoforest.models.networks import warm_up
 from chronoforest.models.params import TrainParams
+from chronoforest.names import check_device
 from chronoforest.processes import held_signals
 
 NUM_LOOKS = 50
@@ -73,10 +74,6 @@ class Watch:
         """Give the network its best weights; where training never ends early, the last ones stay."""
         if self.patience and self._kept():
             self.network.load_state_dict(self.best)
-
-    def resume(self, looks: Sequence[Sequence[float]]) -> None:
-        """Go on after earlier looks; the tensors are restored with all the others."""
-        self.looks = [(int(step), float(error)) for step, error in looks]
 
     def to_dict(self) -> Mapping[str, Any]:
         """What the card tells of it."""
@@ -183,7 +180,14 @@ class Training:
             trainable, lr=self.rate, weight_decay=params.weight_decay, fused=is_cuda, capturable=is_cuda
         )
         self.loss_sum = torch.zeros((), device=device)
-        self._materialise_optimizer(trainable)
+        # The optimiser makes its tensors at the first step; a zero one lets them be saved and restored.
+        self.rate.fill_(0.0)
+        for parameter in trainable:
+            parameter.grad = torch.zeros_like(parameter)
+        self.optimizer.step()
+        for state in self.optimizer.state.values():
+            for value in state.values():
+                value.zero_()
         self._replay: Callable[[], None] = self._step
         if is_cuda:
             self._capture()
@@ -207,7 +211,8 @@ class Training:
                     loss = float(self.loss_sum) / done
                     now = time.monotonic()
                     rate = done / (now - reported_at)
-                    on_progress(Progress(self.step_index, end, loss, rate, self._held_out()))
+                    held_out = self.watch.looks[-1][1] if self.watch and self.watch.looks else None
+                    on_progress(Progress(self.step_index, end, loss, rate, held_out))
                     self.loss_sum.zero_()
                     reported_at, reported_step = now, self.step_index
                 if now - saved_at > self.params.checkpoint_seconds:
@@ -242,15 +247,13 @@ class Training:
                     f"{path} was trained with {name} = {stored.get(name)}, this run has {value}; "
                     "remove the file or use the same settings"
                 )
-        if _shapes(self._state()) != _shapes(tensors):
+        mine, found = ({k: v.shape for k, v in held.items()} for held in (self._state(), tensors))
+        if mine != found:
             raise BadCheckpoint(f"{path} does not fit this model")
         self._restore(tensors)
         self.step_index = int(about["step"])
         if self.watch is not None:
-            self.watch.resume(about["looks"])
-
-    def _held_out(self) -> float | None:
-        return self.watch.looks[-1][1] if self.watch is not None and self.watch.looks else None
+            self.watch.looks = [(int(step), float(error)) for step, error in about["looks"]]
 
     def _step(self) -> None:
         self.optimizer.zero_grad(set_to_none=True)
@@ -265,16 +268,6 @@ class Training:
                 torch._foreach_lerp_(
                     list(average.parameters()), list(network.parameters()), self.params.average_rate
                 )
-
-    def _materialise_optimizer(self, trainable: list[nn.Parameter]) -> None:
-        """Create the optimiser's tensors now (with a zero step), so that they can be saved and restored."""
-        self.rate.fill_(0.0)
-        for parameter in trainable:
-            parameter.grad = torch.zeros_like(parameter)
-        self.optimizer.step()
-        for state in self.optimizer.state.values():
-            for value in state.values():
-                value.zero_()
 
     def _capture(self) -> None:
         """Warm up, capture one step as a graph, then undo what the warm-up changed."""
@@ -304,8 +297,8 @@ class Training:
             for name, value in self._state().items():
                 if name != "random":
                     value.copy_(tensors[name])
-        is_cuda = self.device.type == "cuda"
-        (torch.cuda.set_rng_state if is_cuda else torch.set_rng_state)(tensors["random"].cpu())
+        random = torch.cuda if self.device.type == "cuda" else torch
+        random.set_rng_state(tensors["random"].cpu())
 
 
 def _settings(about: Mapping[str, Any]) -> dict[str, Any]:
@@ -314,21 +307,16 @@ def _settings(about: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in flat.items() if name not in ("params", "checkpoint_seconds")}
 
 
-def _shapes(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Size]:
-    return {name: tensor.shape for name, tensor in tensors.items()}
-
-
 def pick_device(name: str = "auto") -> torch.device:
     """`auto` takes CUDA where there is one; matrix products may use its fast float32 mode."""
     torch.set_float32_matmul_precision("high")
+    check_device(name)
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
         device = torch.device(name)
-    except RuntimeError:
-        device = None
-    if device is None or device.type not in ("cpu", "cuda"):
-        raise InvalidParameter(f"device must be auto, cpu or cuda, got {name!r}")
+    except RuntimeError as error:
+        raise InvalidParameter(f"device must be auto, cpu or cuda, got {name!r}") from error
     if device.type == "cuda" and not torch.cuda.is_available():
         raise InvalidParameter(
             f"device {name!r} was asked for, but this machine has no CUDA; use cpu or auto"

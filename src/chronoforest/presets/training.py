@@ -87,8 +87,7 @@ def train_preset(
 
 def _keep_roadmap(preset: Preset, recordings: Recordings, folder: Path) -> None:
     """Make the roadmap of a world of one's own: where plans lead without any network."""
-    parts = (recordings.train, recordings.held_out) if recordings.is_divided else (recordings.train,)
-    tracks = [track for part in parts for track in tracks_of(part)]
+    tracks = [track for part in recordings.parts for track in tracks_of(part)]
     step = recordings.train.frame.step_seconds or 1.0
     tracks = [replace(track, time=track.time / step) for track in tracks]
     roadmap = build_roadmap(tracks, both_ways=not preset.world.is_one_way)
