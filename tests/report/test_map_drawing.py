@@ -4,9 +4,9 @@ from fake_ants import STANCE, gliding_ants
 
 from chronoforest.envs.bodies import AntKinematics
 from chronoforest.report import drawing
-from chronoforest.report.maps import MapPicture, draw_map, paint_limbs, paint_trail, rgb
+from chronoforest.report.maps import MapPicture, draw_map, paint_limbs, paint_trail
 
-COLOUR = rgb(drawing.agent_colour(0))
+COLOUR = drawing.rgb(drawing.agent_colour(0))
 
 
 @pytest.fixture
@@ -57,4 +57,4 @@ def test_trails_leave_out_teleports_and_mark_visits():
 
 
 def test_colours_are_read_from_their_names():
-    np.testing.assert_array_equal(rgb("#d1495b"), [0xD1, 0x49, 0x5B])
+    np.testing.assert_array_equal(drawing.rgb("#d1495b"), [0xD1, 0x49, 0x5B])

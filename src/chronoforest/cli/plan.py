@@ -160,12 +160,9 @@ def _orders(text: str) -> list[list[str]] | None:
 
 
 def _planned(choice: PlannerChoice, problem: Problem, out: Path, options: dict[str, Any]) -> PlanResult:
-    from rich.console import Console
-
     from chronoforest.exports.plans import check_degrees
 
-    with Console().status(f"loading {choice.preset}"):
-        planner = choice.load()
+    planner = choice.load()
     if out.suffix.lower() == ".gpx":
         check_degrees(planner.frame)
     return planner.plan(problem, **options)

@@ -24,8 +24,8 @@ from chronoforest.envs.tasks import make_env
 from chronoforest.errors import WorkerDied
 from chronoforest.execution.rollout import Rollout
 from chronoforest.planning.result import PlanResult
-from chronoforest.report.drawing import agent_colour
-from chronoforest.report.maps import Picture, rgb
+from chronoforest.report.drawing import agent_colour, rgb
+from chronoforest.report.maps import Picture
 from chronoforest.types import FloatArray
 
 RENDERER = [sys.executable, "-m", "chronoforest.report.closeups"]

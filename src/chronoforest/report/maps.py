@@ -120,14 +120,9 @@ def _without_jumps(rollouts: Sequence[Rollout]) -> Iterator[FloatArray]:
         yield shown
 
 
-def rgb(colour: str) -> FloatArray:
-    """[3] in 0…255 from #rrggbb."""
-    return np.array([int(colour[k : k + 2], 16) for k in (1, 3, 5)], dtype=np.float64)
-
-
 def paint_trail(picture: MapPicture, rollout: Rollout, agent: int, before: int, now: int) -> None:
     """The steps since the last picture as a line, and a ring on every waypoint visited in them."""
-    colour = rgb(drawing.agent_colour(agent))
+    colour = drawing.rgb(drawing.agent_colour(agent))
     for start, end in pairwise(rollout.xy[before : now + 1]):
         if np.linalg.norm(end - start) <= JUMP:
             picture.paint_line(start, end, TRAIL, colour)
@@ -140,7 +135,7 @@ def paint_trail(picture: MapPicture, rollout: Rollout, agent: int, before: int, 
 def paint_point(picture: MapPicture, place: FloatArray, agent: int) -> None:
     """A disc on a white rim, so that it stands out."""
     picture.paint_disc(place, BODY + 2.0 / picture.scale, WHITE)
-    picture.paint_disc(place, BODY, rgb(drawing.agent_colour(agent)))
+    picture.paint_disc(place, BODY, drawing.rgb(drawing.agent_colour(agent)))
 
 
 def paint_limbs(picture: MapPicture, limbs: Limbs, agent: int, enlarge: float = 1.0) -> None:
@@ -155,7 +150,7 @@ def paint_limbs(picture: MapPicture, limbs: Limbs, agent: int, enlarge: float = 
         picture.paint_line(start, end, radius + rim, WHITE)
     heights = limbs.ends[..., 2].mean(axis=1)
     light = 1.0 - SHADE * (1.0 - (heights - heights.min()) / max(np.ptp(heights), 1e-6))
-    colour = rgb(drawing.agent_colour(agent))
+    colour = drawing.rgb(drawing.agent_colour(agent))
     for limb in np.argsort(heights, kind="stable"):
         start, end = ends[limb]
         picture.paint_line(start, end, radii[limb], light[limb] * colour)

@@ -31,7 +31,6 @@ from chronoforest.report.maps import (
     paint_limbs,
     paint_point,
     paint_trail,
-    rgb,
 )
 from chronoforest.types import Problem
 
@@ -166,7 +165,7 @@ def _frame_all(
         words = caption(rollouts[agent], agent, problem, step)
         content = np.concatenate([_caption_strip(words, colour, picture.shape[1]), picture])
         size = (content.shape[0] + 2 * FRAME, content.shape[1] + 2 * FRAME, 3)
-        frame = np.full(size, rgb(colour), dtype=np.uint8)
+        frame = np.full(size, drawing.rgb(colour), dtype=np.uint8)
         frame[FRAME:-FRAME, FRAME:-FRAME] = content
         framed.append(frame)
     return framed

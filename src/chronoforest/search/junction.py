@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
 from chronoforest.errors import InvalidParameter, require_at_least
@@ -232,6 +231,8 @@ def cluster(spread: FloatArray, cluster_cut: float, is_one_way: bool) -> IntArra
     spread = (np.minimum if is_one_way else np.maximum)(spread, spread.T)
     if spread.max() <= cluster_cut:
         return np.ones(len(spread), dtype=np.int64)
+    from scipy.cluster.hierarchy import fcluster, linkage  # a plan over a roadmap alone does not need it
+
     linked = linkage(squareform(spread, checks=False), "complete")
     labels: IntArray = fcluster(linked, cluster_cut, "distance")
     return labels
