@@ -122,7 +122,7 @@ def test_the_points_may_lie_in_csv_files_and_the_problem_in_a_json_file(tmp_path
 def test_a_problem_is_given_once(tmp_path, capsys, planners):
     command = ["plan", "--preset", MEDIUM, "--problem", "p.json", "--goals", "1,1", "--out", str(tmp_path)]
     assert main(command) == 2
-    assert "--problem p.json says where to go; leave out --goals" in capsys.readouterr().err
+    assert "--problem p.json says what to plan; leave out --goals" in capsys.readouterr().err
     assert main(["plan", "--preset", MEDIUM]) == 2
     assert "there is no start" in capsys.readouterr().err
     assert not planners

@@ -52,6 +52,65 @@ def test_both_solvers_find_the_brute_force_optimum_on_200_small_instances() -> N
             assert route.cost(cost) == pytest.approx(best), case
 
 
+RULES = [
+    {"W1": "agent 2"},
+    {"W1": "first", "W3": "last"},
+    {"W1": "agent 2 first", "W2": "agent 1", "W4": "agent 2 last"},
+    {"W1": "first", "W2": "first", "W3": "agent 1 last"},
+    "W1 agent 1; W2 agent 1; W3 agent 1 last; W4 agent 1 first",
+]
+
+
+@pytest.mark.parametrize("fix", RULES, ids=str)
+def test_both_solvers_find_the_best_of_the_routes_that_keep_to_fixed_stops(fix: dict[str, str] | str) -> None:
+    for seed in range(8):
+        plain, cost = instance(seed, 2, 4, seed % 2 == 0)
+        problem = Problem(plain.starts, plain.goals, plain.waypoints, fix=fix)
+        assert Problem.from_dict(problem.to_dict()).rules == problem.rules
+        kept = [route for route in all_routes(problem) if keeps(route, problem.rules)]
+        best = min(route.cost(cost) for route in kept)
+        for route in (solve_exact(cost, problem), solve_pyvrp(cost, problem, None, FEW_ITERATIONS)):
+            check_route(route, problem)
+            assert keeps(route, problem.rules)
+            assert route.cost(cost) == pytest.approx(best), seed
+        if len(kept) < len(list(all_routes(problem))):
+            broken = next(route for route in all_routes(problem) if route not in kept)
+            with pytest.raises(InvalidProblem, match="keeps to fix"):
+                check_route(broken, problem)
+
+
+def keeps(route: JointRoute, rules: tuple[tuple[int | None, str], ...]) -> bool:
+    """Whether every waypoint is where its rule wants it, read off the orders."""
+    for waypoint, (owner, place) in enumerate(rules, start=len(route.orders)):
+        agent, order = next((m, order) for m, order in enumerate(route.orders) if waypoint in order)
+        wanted = {"": waypoint, "first": order[1], "last": order[-2]}[place]
+        if owner not in (None, agent) or wanted != waypoint:
+            return False
+    return True
+
+
+def test_many_stops_keep_to_their_agents_and_places() -> None:
+    fix = {f"W{k + 1}": f"agent {1 + k % 3}" for k in range(18)} | {"W19": "last", "W20": "agent 3 first"}
+    plain, cost = instance(0, 3, 30, True)
+    problem = Problem(plain.starts, plain.goals, plain.waypoints, fix=fix)
+    assert keeps(AutoSolver(num_iterations=50)(cost, problem, None), problem.rules)
+
+
+@pytest.mark.parametrize(
+    ("fix", "sentence"),
+    [
+        ({"W9": "first"}, "'W9' is not one of the waypoints W1, W2"),
+        ({"W1": "second"}, 'W1 may be "agent 1", "first"'),
+        ({"W1": "agent 3"}, "W1 is for agent 3; the agents are 1 to 2"),
+        ({"W1": "agent 1 last", "W2": "agent 1 last"}, "each agent has one last stop"),
+        ("W1", 'fix must be such as "W1 first; W2 agent 2"'),
+    ],
+)
+def test_fixed_stops_that_cannot_be_are_refused(fix: dict[str, str] | str, sentence: str) -> None:
+    with pytest.raises(InvalidProblem, match=sentence):
+        Problem([[0, 0], [1, 0]], waypoints=[[2, 0], [3, 0]], fix=fix)
+
+
 def streets(problem: Problem, seed: int, one_way: float) -> FloatArray:
     """Shortest ways between random places where every link is up to `one_way` times as long one way."""
     rng = np.random.default_rng(seed)

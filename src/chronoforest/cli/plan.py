@@ -33,6 +33,7 @@ def plan(
     waypoints: str = "",
     problem: Path | None = None,
     order: str = "",
+    fix: str = "",
     snap: bool = False,
     depart: str = "",
     seed: int = 0,
@@ -56,6 +57,7 @@ def plan(
             .csv file of many problems, each of which gets a plan NAME.json. The same command continues after
             a kill.
         order: names of each agent's stops, to plan for a given order: "S1 W2 W1 G1; S2 G2".
+        fix: which agent must visit a waypoint, and whether first or last: "W1 agent 2; W3 first".
         snap: move a point where nothing was recorded to the nearest place where something was.
         depart: date and time, such as "2026-11-16 08:00", for arrivals by the clock.
         seed: the same seed gives the same plan.
@@ -72,7 +74,7 @@ def plan(
     check_variant(variant)
     _check_values(seed, seconds, depart)
     where = _engine(workers)
-    asked = _asked(problem, {"starts": starts, "goals": goals, "waypoints": waypoints})
+    asked = _asked(problem, {"starts": starts, "goals": goals, "waypoints": waypoints, "fix": fix})
     if isinstance(asked, list):
         target = _folder_for_many(out, {"--order": order, "--depart": depart})
         manner = Manner(choice, variant, seed, seconds, snap)
@@ -118,7 +120,7 @@ def _asked(file: Path | None, typed: Mapping[str, str]) -> Problem | list[NamedP
     if file is None:
         return typed_problem(**typed)
     if given := [f"--{name}" for name, text in typed.items() if text]:
-        raise InvalidProblem(f"--problem {file} says where to go; leave out {', '.join(given)}")
+        raise InvalidProblem(f"--problem {file} says what to plan; leave out {', '.join(given)}")
     return load_problems(file)
 
 

@@ -54,7 +54,7 @@ class AnchorCheck:
             return problem, ()
         ends = [problem.num_agents, problem.num_agents + problem.num_waypoints]
         starts, waypoints, goals = np.split(places, ends)
-        return Problem(starts, goals, waypoints, problem.labels), tuple(notices)
+        return Problem(starts, goals, waypoints, problem.labels, problem.rules), tuple(notices)
 
     def _unsupported(self, problem: Problem) -> IntArray:
         """Rows of anchors that no recording came near; what can be no coordinates at all is refused."""
@@ -116,7 +116,13 @@ def _without_islands(support: Support) -> Support:
     return replace(support, mask=is_large[parts]) if is_large.any() else support
 
 
-def asked(problem: object, starts: object, goals: object, waypoints: object) -> Problem:
+def asked(
+    problem: object,
+    starts: object,
+    goals: object,
+    waypoints: object,
+    fix: Mapping[str, str] | str | None = None,
+) -> Problem:
     """The problem that is meant: as it is, by its parts, or by its stops; `InvalidProblem` where it is more
     than one of these or none."""
     if isinstance(problem, Mapping):
@@ -127,13 +133,14 @@ def asked(problem: object, starts: object, goals: object, waypoints: object) -> 
     if problem is not None and not isinstance(problem, Problem) and starts is None:
         problem, starts = None, problem
     if problem is None and starts is not None:
-        return Problem(starts, goals, waypoints)
+        return Problem(starts, goals, waypoints, fix=fix)
     stops = {"starts": starts, "goals": goals, "waypoints": waypoints}
     if more := [name for name, value in stops.items() if value is not None]:
         alone = "starts=... is missing" if problem is None else f"leave out {', '.join(more)}"
         raise InvalidProblem(f"plan takes a Problem, or starts=..., goals=..., waypoints=...; {alone}")
     check_problem(problem)
-    return cast(Problem, problem)
+    known = cast(Problem, problem)
+    return known if fix is None else Problem(known.starts, known.goals, known.waypoints, known.labels, fix)
 
 
 def check_problem(problem: object) -> None:

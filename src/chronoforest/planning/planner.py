@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from datetime import datetime
@@ -92,6 +92,7 @@ class Planner:
         *,
         starts: Any = None,
         order: Order | None = None,
+        fix: Mapping[str, str] | str | None = None,
         snap: bool = False,
         depart: str | datetime | None = None,
         seed: int = 0,
@@ -106,12 +107,14 @@ class Planner:
 
         problem: a `Problem`, a dict of its parts, or its starts; starts, goals, waypoints: instead of it, as
         `Problem` takes them. order: names or labels of each agent's stops, flat for one agent, to plan for a
-        given order; snap: stops where nothing was recorded move to the nearest place where something was;
-        depart: a date and time, with which arrivals are times of the clock. seconds, stop: end planning early
-        with the best plan so far; variant: by its name or as a value; on_round: sees every round, on_snapshot
-        also its trees, meetings and bridges; memory: reuses trees of earlier calls whose stops did not move.
+        given order; fix: which agent must visit a waypoint, and whether first or last, as
+        {"W1": "agent 2", "W3": "first"}; snap: stops where nothing was recorded move to the nearest place
+        where something was; depart: a date and time, with which arrivals are times of the clock. seconds,
+        stop: end planning early with the best plan so far; variant: by its name or as a value; on_round: sees
+        every round, on_snapshot also its trees, meetings and bridges; memory: reuses trees of earlier calls
+        whose stops did not move.
         """
-        problem, variant = asked(problem, starts, goals, waypoints), find_variant(variant)
+        problem, variant = asked(problem, starts, goals, waypoints, fix), find_variant(variant)
         problem, notices = self.snapped(problem) if snap else (problem, ())
         depart = departure(depart)
         if depart and not self.frame.has_clock:

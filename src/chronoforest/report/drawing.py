@@ -272,7 +272,7 @@ def _mark(
 ) -> None:
     """A marker with an edge; a line of one point, which is drawn faster than a collection of one."""
     style = {"markersize": area**0.5, "markeredgecolor": edge, "markeredgewidth": width}
-    axes.plot(*at, marker=marker, color=colour, linestyle="", zorder=5, **style)
+    axes.plot(*place, marker=marker, color=colour, linestyle="", zorder=5, **style)
 
 
 def _write(axes: Any, place: Any, text: str, **style: Any) -> None:

@@ -16,21 +16,26 @@ def straight_home(problem: Problem) -> JointRoute:
     return JointRoute(tuple((problem.start_index(m), problem.goal_index(m)) for m in agents))
 
 
-def insert(cost: FloatArray, route: JointRoute, waypoints: Sequence[int]) -> JointRoute:
-    """A route with further waypoints in it, on finite [A, A] costs: each goes in where it costs least, the
-    most expensive first. Those that decide who goes where come early, those on an agent's way last."""
+def insert(costs: FloatArray, route: JointRoute, waypoints: Sequence[int]) -> JointRoute:
+    """A route with further waypoints in it, on finite costs [A, A], or [M, A, A] where they are not the same
+    for all agents: each goes in where it costs least, the most expensive first. Those that decide who goes
+    where come early, those on an agent's way last."""
+    cost = np.broadcast_to(costs, (len(route.orders), *costs.shape[-2:]))
     left = np.array(waypoints, dtype=np.int64)
-    follower = np.full(len(cost), -1, dtype=np.int64)
+    follower, owner = np.full((2, cost.shape[-1]), -1, dtype=np.int64)
+    for agent, order in enumerate(route.orders):
+        owner[list(order)] = agent
     leaving = np.array([leg.source for leg in route.legs], dtype=np.int64)
     follower[leaving] = [leg.target for leg in route.legs]
-    extra = _extra(cost, left, leaving, follower)
+    extra = _extra(cost, left, leaving, follower, owner)
     while len(left):
         row = int(extra.min(axis=1).argmax())
         leg, waypoint = int(extra[row].argmin()), int(left[row])
         follower[waypoint], follower[leaving[leg]] = follower[leaving[leg]], waypoint
+        owner[waypoint] = owner[leaving[leg]]
         leaving = np.append(leaving, waypoint)
         left, extra = np.delete(left, row), np.delete(extra, row, axis=0)
-        changed = _extra(cost, left, leaving[[leg, -1]], follower)
+        changed = _extra(cost, left, leaving[[leg, -1]], follower, owner)
         extra[:, leg] = changed[:, 0]
         extra = np.column_stack([extra, changed[:, 1]])
     return JointRoute(tuple(_order(order[0], order[-1], follower) for order in route.orders))
@@ -51,11 +56,13 @@ def far_apart_first(cost: FloatArray, problem: Problem) -> list[int]:
     return found
 
 
-def _extra(cost: FloatArray, waypoints: IntArray, leaving: IntArray, follower: IntArray) -> FloatArray:
+def _extra(
+    cost: FloatArray, waypoints: IntArray, leaving: IntArray, follower: IntArray, owner: IntArray
+) -> FloatArray:
     """[waypoints, legs] what the detour over a waypoint adds to a leg."""
-    arriving = follower[leaving]
-    out, back = cost[np.ix_(leaving, waypoints)].T, cost[np.ix_(waypoints, arriving)]
-    return np.asarray(out + back - cost[leaving, arriving])
+    arriving, agent = follower[leaving], owner[leaving]
+    out, back = cost[agent, leaving, waypoints[:, None]], cost[agent, waypoints[:, None], arriving]
+    return np.asarray(out + back - cost[agent, leaving, arriving])
 
 
 def _order(start: int, goal: int, follower: IntArray) -> tuple[int, ...]:
@@ -80,10 +87,13 @@ class Part:
         some, first = sorted(waypoints), problem.num_agents
         goals = [problem.goal_index(agent) for agent in agents]
         rows = [*(problem.start_index(agent) for agent in agents), *some, *goals]
+        numbers = {agent: number for number, agent in enumerate(agents)}
+        rules = [problem.rules[row - first] for row in some]
         part = Problem(
             problem.starts[list(agents)],
             problem.goals[list(agents)],
             problem.waypoints[[row - first for row in some]],
+            fix=[(owner if owner is None else numbers.get(owner, -1), place) for owner, place in rules],
         )
         return cls(cost[np.ix_(rows, rows)], part, rows)
 

@@ -112,6 +112,8 @@ def is_connected(cost: FloatArray, problem: Problem) -> bool:
     """Whether it is plain that a route visits everything on [A, A]: every agent gets home, and has waypoints
     of its own among which it can go as it likes."""
     agents, waypoints = range(problem.num_agents), np.array(problem.waypoint_indices, dtype=np.int64)
+    if problem.fix:
+        return False
     is_finite = np.isfinite(cost)
     if not all(is_finite[problem.start_index(m), problem.goal_index(m)] for m in agents):
         return False

@@ -122,6 +122,14 @@ def check_route(route: JointRoute, problem: Problem) -> None:
         raise InvalidProblem(
             f"an order must lead from {', '.join(pairs)} and visit each waypoint once, got {'; '.join(names)}"
         )
+    if problem.fix and not _keeps_rules(route, problem):
+        words = "; ".join(f"{name} {rule}" for name, rule in problem.fix.items())
+        raise InvalidProblem(f"no order was found that keeps to fix: {words}")
+
+
+def _keeps_rules(route: JointRoute, problem: Problem) -> bool:
+    orders = enumerate(route.orders)
+    return all(problem.may_travel(agent)[order[:-1], order[1:]].all() for agent, order in orders)
 
 
 def solve_exact(cost: FloatArray, problem: Problem, previous: JointRoute | None = None) -> JointRoute:
@@ -154,8 +162,10 @@ def solve_pyvrp(
         news = ranked[num_in : max(FEWEST, 2 * num_in)]
         num_in += len(news)
         part = Part.of(finite, problem, range(problem.num_agents), ranked[:num_in])
-        start = part.inner(insert(finite, route, news))
+        start = part.inner(insert(_agents_costs(finite, problem), route, news))
         route = part.outer(_improved(part.cost, part.problem, start, num_iterations, seed))
+    if problem.fix:
+        check_route(route, problem)
     return route
 
 
@@ -201,6 +211,14 @@ def _capped(cost: FloatArray, problem: Problem) -> FloatArray:
     return np.where(is_finite, cost, largest * (num_legs + 1))
 
 
+def _agents_costs(cost: FloatArray, problem: Problem) -> FloatArray:
+    """[M, A, A] costs of each agent, above any route where a rule forbids a leg; [A, A] without rules."""
+    if not problem.fix:
+        return cost
+    allowed = [problem.may_travel(agent) for agent in range(problem.num_agents)]
+    return np.where(allowed, cost, cost.max(initial=1.0) * (problem.num_anchors + 1))
+
+
 def _prefer(previous: JointRoute | None, found: JointRoute, cost: FloatArray, problem: Problem) -> JointRoute:
     """Last round's route unless the new one is cheaper, so that ties do not make the search change course."""
     if previous is None:
@@ -221,8 +239,8 @@ def _vehicle_problem(cost: FloatArray, problem: Problem, prize: float | None) ->
     # PyVRP pays a prize for a visit only where it may be left out.
     worth: dict[str, Any] = {} if prize is None else {"prize": round(prize * scale), "required": False}
     goals = [problem.goal_index(m) for m in range(num_agents)]
-    scaled = np.rint(cost * scale).astype(np.int64)
-    matrix: Any = _gated_matrix(scaled, num_agents)  # PyVRP's stubs misname the array type
+    scaled = np.rint(_agents_costs(cost, problem) * scale).astype(np.int64).reshape(-1, *cost.shape)
+    matrices: list[Any] = [_gated_matrix(one, num_agents) for one in scaled]  # PyVRP's stubs misname the type
     return pyvrp.ProblemData(
         locations=[pyvrp.Location(0, 0)] * num_locations,
         clients=[
@@ -230,9 +248,12 @@ def _vehicle_problem(cost: FloatArray, problem: Problem, prize: float | None) ->
             *(pyvrp.Client(location) for location in range(num_anchors, num_locations)),
         ],
         depots=[pyvrp.Depot(location) for location in (*range(num_agents), *goals)],
-        vehicle_types=[pyvrp.VehicleType(start_depot=m, end_depot=num_agents + m) for m in range(num_agents)],
-        distance_matrices=[matrix],
-        duration_matrices=[np.zeros_like(matrix)],
+        vehicle_types=[
+            pyvrp.VehicleType(start_depot=m, end_depot=num_agents + m, profile=min(m, len(matrices) - 1))
+            for m in range(num_agents)
+        ],
+        distance_matrices=matrices,
+        duration_matrices=[np.zeros_like(matrix) for matrix in matrices],
     )
 
 

@@ -76,6 +76,7 @@ def _agent_costs(
 ) -> tuple[FloatArray, FloatArray, FloatArray, float]:
     """start → waypoint [K], waypoint → waypoint [K, K], waypoint → goal [K], start → goal."""
     start, goal, waypoints = problem.start_index(agent), problem.goal_index(agent), problem.waypoint_indices
+    cost = np.where(problem.may_travel(agent), cost, np.inf) if problem.fix else cost
     between = cost[np.ix_(waypoints, waypoints)]
     return cost[start, waypoints], between, cost[waypoints, goal], float(cost[start, goal])
 

@@ -59,6 +59,9 @@ class PlanRequest(Message):
     goals: Annotated[Points | None, Field(description="one per agent; the starts unless given")] = None
     waypoints: Annotated[Points, Field(description="places that some agent has to visit")] = []
     labels: Annotated[list[Label] | None, Field(description="of starts, waypoints and goals")] = None
+    fix: Annotated[
+        dict[Label, Label] | None, Field(description='waypoints: "agent 2", "first", "last", "agent 2 last"')
+    ] = None
     variant: Annotated[Name, Field(description="one of those in /world")] = DEFAULT_VARIANT
     seed: Seed = 0
     budget: Annotated[Budget | None, Field(description="the planner's own unless given")] = None
@@ -83,7 +86,7 @@ class PlanRequest(Message):
             raise InvalidProblem(f"at most {MAX_AGENTS} agents can be planned for, got {len(self.starts)}")
         if num_anchors > MAX_ANCHORS:
             raise InvalidProblem(f"at most {MAX_ANCHORS} anchors can be planned for, got {num_anchors}")
-        return Problem(self.starts, goals, self.waypoints, self.labels)
+        return Problem(self.starts, goals, self.waypoints, self.labels, self.fix)
 
 
 Number = Annotated[int, Field(ge=0, lt=2**63)]

@@ -33,25 +33,40 @@ TYPED = (
 """How people type a point, and what stands between two: "0,0 52,36", "(0, 0), (52, 36)", "0 0; 52 36"."""
 
 
+FIX = r"(?:agent\s+(\d+))?\s*(first|last)?"
+"""How a waypoint is fixed: "agent 2", "first", "last" or "agent 2 first"."""
+
+Rule = tuple[int | None, str]
+"""Which agent must visit a waypoint, None for any; whether "first" or "last" of its waypoints, or ""."""
+
+
 @dataclass(frozen=True, eq=False)
 class Problem:
     """Who starts where, must end where, and what has to be visited by someone.
 
     starts, goals: [M, 2] world units, paired by row; waypoints: [K, 2], shared by all agents. Several stops
     may lie at one place, as in a depot. labels: what the user calls each of `anchors`, its name otherwise.
+    rules: of each waypoint.
     """
 
     starts: FloatArray
     goals: FloatArray
     waypoints: FloatArray
     labels: tuple[str, ...]
+    rules: tuple[Rule, ...]
 
     def __init__(
-        self, starts: Any, goals: Any = None, waypoints: Any = None, labels: Sequence[str] | None = None
+        self,
+        starts: Any,
+        goals: Any = None,
+        waypoints: Any = None,
+        labels: Sequence[str] | None = None,
+        fix: Mapping[str, str] | str | Sequence[Rule] | None = None,
     ) -> None:
         """The first three are each a point [x, y], a list of points, a dict from names to points, a table
         (DataFrame or GeoDataFrame), a list of dicts with its rows, or a text such as "0,0 52,36". Without
-        goals every agent returns to its start."""
+        goals every agent returns to its start. fix: which agent must visit a waypoint, and whether first or
+        last: {"W1": "agent 2", "W3": "first"}, or as a text "W1 agent 2; W3 first"."""
         stops = {
             "starts": _stops("starts", starts),
             "goals": _stops("goals", starts if goals is None else goals),
@@ -69,6 +84,9 @@ class Problem:
             raise InvalidProblem(f"there are {self.num_anchors} stops and {len(given)} labels")
         own = tuple(label or name for label, name in zip(given, self.names, strict=True))
         object.__setattr__(self, "labels", own)
+        words = _typed_fix(fix) if isinstance(fix, str) else fix or {}
+        rules = _rules(words, self) if isinstance(words, Mapping) else tuple(words)
+        object.__setattr__(self, "rules", rules)
 
     def __repr__(self) -> str:
         agents = f"{self.num_agents} agent{'s' * (self.num_agents > 1)}"
@@ -103,13 +121,13 @@ class Problem:
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         points = {name: getattr(self, name).tolist() for name in ("starts", "goals", "waypoints")}
-        return {**points, "labels": list(self.labels)}
+        return {**points, "labels": list(self.labels), **({"fix": self.fix} if self.fix else {})}
 
     @classmethod
     def from_dict(cls, values: Any) -> Problem:
         """The inverse of `to_dict`, also where people write it by hand: goals, waypoints and labels may be
         missing, and each group of stops is anything that `Problem` takes."""
-        known = ("starts", "goals", "waypoints", "labels")
+        known = ("starts", "goals", "waypoints", "labels", "fix")
         if not isinstance(values, Mapping) or "starts" not in values or not set(values) <= set(known):
             keys = list(values) if isinstance(values, Mapping) else values
             raise ValueError(f"a problem is an object with {', '.join(known)}, got {keys!r:.80}")
@@ -117,7 +135,30 @@ class Problem:
 
     def moved(self, change: Callable[[FloatArray], FloatArray]) -> Problem:
         """The same problem in other coordinates; change: [n, 2] → [n, 2]."""
-        return Problem(change(self.starts), change(self.goals), change(self.waypoints), self.labels)
+        starts, goals, waypoints = map(change, (self.starts, self.goals, self.waypoints))
+        return Problem(starts, goals, waypoints, self.labels, self.rules)
+
+    @property
+    def fix(self) -> dict[str, str]:
+        """The rules in words, by the names of those waypoints that have one."""
+        words = {
+            f"W{k + 1}": " ".join([*([] if agent is None else [f"agent {agent + 1}"]), *place.split()])
+            for k, (agent, place) in enumerate(self.rules)
+        }
+        return {name: text for name, text in words.items() if text}
+
+    def may_travel(self, agent: int) -> BoolArray:
+        """[A, A] the legs that the rules leave an agent."""
+        allowed = np.ones((self.num_anchors,) * 2, dtype=np.bool_)
+        waypoints = slice(self.waypoint_indices.start, self.waypoint_indices.stop)
+        for row, (owner, place) in zip(self.waypoint_indices, self.rules, strict=True):
+            if owner is not None and owner != agent:
+                allowed[row] = allowed[:, row] = False
+            if place == "first":
+                allowed[waypoints, row] = False
+            if place == "last":
+                allowed[row, waypoints] = False
+        return allowed
 
     def start_index(self, agent: int) -> int:
         """Row of the agent's start among the anchors."""
@@ -222,6 +263,43 @@ def _stops(name: str, value: Any) -> tuple[FloatArray, tuple[str, ...]]:
     else:
         points = _points(name, value)
     return points, ("",) * len(points)
+
+
+def _typed_fix(text: str) -> dict[str, str]:
+    """Waypoints and how they are fixed, as people type it: "W1 first; W2 agent 2"."""
+    parts = [part.strip() for part in text.split(";") if part.strip()]
+    found = [re.fullmatch(rf"(.+?)\s+({FIX})", part) for part in parts]
+    if None in found:
+        raise InvalidProblem(f'fix must be such as "W1 first; W2 agent 2", got {text!r:.80}')
+    return {part[1]: part[2] for part in found if part}
+
+
+def _rules(fix: Mapping[str, str], problem: Problem) -> tuple[Rule, ...]:
+    """The rule of every waypoint."""
+    found: dict[int, Rule] = {}
+    for name, words in fix.items():
+        rows = [row for row in problem.waypoint_indices if name in (problem.names[row], problem.labels[row])]
+        if len(rows) != 1:
+            known = ", ".join(problem.labels[row] for row in problem.waypoint_indices)
+            raise InvalidProblem(f"fix: {name!r:.40} is not one of the waypoints {known}")
+        found[rows[0]] = _rule(name, words, problem.num_agents)
+    for place in ("first", "last"):
+        owners = [owner for owner, own in found.values() if own == place]
+        named = [owner for owner in owners if owner is not None]
+        if len(owners) > problem.num_agents or len(set(named)) < len(named):
+            raise InvalidProblem(f"fix: each agent has one {place} stop, got {dict(fix)}")
+    return tuple(found.get(row, (None, "")) for row in problem.waypoint_indices)
+
+
+def _rule(name: str, words: object, num_agents: int) -> Rule:
+    rule = re.fullmatch(FIX, words.strip()) if isinstance(words, str) else None
+    if rule is None:
+        known = '"agent 1", "first", "last" or "agent 1 last"'
+        raise InvalidProblem(f"fix: {name} may be {known}, got {words!r:.40}")
+    owner = None if rule[1] is None else int(rule[1]) - 1
+    if owner is not None and not 0 <= owner < num_agents:
+        raise InvalidProblem(f"fix: {name} is for agent {rule[1]}; the agents are 1 to {num_agents}")
+    return owner, rule[2] or ""
 
 
 def typed_points(name: str, text: str) -> FloatArray:
