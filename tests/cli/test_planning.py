@@ -84,6 +84,9 @@ def test_order_snap_and_departure_are_passed_on_under_the_words_of_python(tmp_pa
     assert main(["plan", *TWO, *more, "--out", str(tmp_path)]) == 0
     assert asked["order"] == [["S1", "W1", "G1"], ["S2", "G2"]]
     assert (asked["snap"], asked["depart"], asked["seconds"]) == (True, "2026-11-16 08:00", 1.5)
+    rules = ["--order", "W1 agent 2 last; my stop first"]
+    assert main(["plan", *TWO, *rules, "--overwrite", "--out", str(tmp_path)]) == 0
+    assert asked["order"] == rules[1]
 
 
 def test_the_command_has_few_options_and_python_knows_their_words():
@@ -122,7 +125,7 @@ def test_the_points_may_lie_in_csv_files_and_the_problem_in_a_json_file(tmp_path
 def test_a_problem_is_given_once(tmp_path, capsys, planners):
     command = ["plan", "--preset", MEDIUM, "--problem", "p.json", "--goals", "1,1", "--out", str(tmp_path)]
     assert main(command) == 2
-    assert "--problem p.json says what to plan; leave out --goals" in capsys.readouterr().err
+    assert "--problem p.json says where to go; leave out --goals" in capsys.readouterr().err
     assert main(["plan", "--preset", MEDIUM]) == 2
     assert "there is no start" in capsys.readouterr().err
     assert not planners

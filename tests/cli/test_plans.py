@@ -108,7 +108,7 @@ def test_seeds_and_seconds_are_passed_on(command, tmp_path):
 @pytest.mark.parametrize(
     ("more", "sentence"),
     [
-        (["--starts", "0,0"], "says what to plan; leave out --starts"),
+        (["--starts", "0,0"], "says where to go; leave out --starts"),
         (["--order", "S1 G1"], "--order is for one problem"),
         (["--out", "plans.geojson"], "--out must be a folder, got plans.geojson"),
     ],

@@ -33,7 +33,6 @@ def plan(
     waypoints: str = "",
     problem: Path | None = None,
     order: str = "",
-    fix: str = "",
     snap: bool = False,
     depart: str = "",
     seed: int = 0,
@@ -56,8 +55,8 @@ def plan(
         problem: a .json file with starts, goals and waypoints instead of these three; or a .json, .jsonl or
             .csv file of many problems, each of which gets a plan NAME.json. The same command continues after
             a kill.
-        order: names of each agent's stops, to plan for a given order: "S1 W2 W1 G1; S2 G2".
-        fix: which agent must visit a waypoint, and whether first or last: "W1 agent 2; W3 first".
+        order: names of each agent's stops, to plan for a given order: "S1 W2 W1 G1; S2 G2"; or what is known
+            of single waypoints: "W1 first; W2 agent 2; W3 agent 1 last".
         snap: move a point where nothing was recorded to the nearest place where something was.
         depart: date and time, such as "2026-11-16 08:00", for arrivals by the clock.
         seed: the same seed gives the same plan.
@@ -74,7 +73,7 @@ def plan(
     check_variant(variant)
     _check_values(seed, seconds, depart)
     where = _engine(workers)
-    asked = _asked(problem, {"starts": starts, "goals": goals, "waypoints": waypoints, "fix": fix})
+    asked = _asked(problem, {"starts": starts, "goals": goals, "waypoints": waypoints})
     if isinstance(asked, list):
         target = _folder_for_many(out, {"--order": order, "--depart": depart})
         manner = Manner(choice, variant, seed, seconds, snap)
@@ -120,7 +119,7 @@ def _asked(file: Path | None, typed: Mapping[str, str]) -> Problem | list[NamedP
     if file is None:
         return typed_problem(**typed)
     if given := [f"--{name}" for name, text in typed.items() if text]:
-        raise InvalidProblem(f"--problem {file} says what to plan; leave out {', '.join(given)}")
+        raise InvalidProblem(f"--problem {file} says where to go; leave out {', '.join(given)}")
     return load_problems(file)
 
 
@@ -155,9 +154,11 @@ def _is_file(out: Path) -> bool:
     return is_file
 
 
-def _orders(text: str) -> list[list[str]] | None:
-    """Each agent's stops by their names: "S1 W1 G1; S2 G2"."""
+def _orders(text: str) -> list[list[str]] | str | None:
+    """Each agent's stops by their names, "S1 W1 G1; S2 G2", or rules as they are."""
     agents = re.split(r"[;|]", text) if text else []
+    if agents and all(re.search(r"\s(first|last|agent\s+\d+)\s*$", part) for part in agents):
+        return text
     return [[name for name in re.split(r"[\s,→]+", agent) if name] for agent in agents] or None
 
 

@@ -91,8 +91,7 @@ class Planner:
         waypoints: Any = None,
         *,
         starts: Any = None,
-        order: Order | None = None,
-        fix: Mapping[str, str] | str | None = None,
+        order: Order | Mapping[str, str] | str | None = None,
         snap: bool = False,
         depart: str | datetime | None = None,
         seed: int = 0,
@@ -107,13 +106,13 @@ class Planner:
 
         problem: a `Problem`, a dict of its parts, or its starts; starts, goals, waypoints: instead of it, as
         `Problem` takes them. order: names or labels of each agent's stops, flat for one agent, to plan for a
-        given order; fix: which agent must visit a waypoint, and whether first or last, as
-        {"W1": "agent 2", "W3": "first"}; snap: stops where nothing was recorded move to the nearest place
-        where something was; depart: a date and time, with which arrivals are times of the clock. seconds,
-        stop: end planning early with the best plan so far; variant: by its name or as a value; on_round: sees
-        every round, on_snapshot also its trees, meetings and bridges; memory: reuses trees of earlier calls
-        whose stops did not move.
+        given order, or where single waypoints must be, as {"W1": "agent 2", "W3": "first"}; snap: stops where
+        nothing was recorded move to the nearest place where something was; depart: a date and time, with
+        which arrivals are times of the clock. seconds, stop: end planning early with the best plan so far;
+        variant: by its name or as a value; on_round: sees every round, on_snapshot also its trees, meetings
+        and bridges; memory: reuses trees of earlier calls whose stops did not move.
         """
+        fix, order = (order, None) if isinstance(order, str | Mapping) else (None, order)
         problem, variant = asked(problem, starts, goals, waypoints, fix), find_variant(variant)
         problem, notices = self.snapped(problem) if snap else (problem, ())
         depart = departure(depart)

@@ -154,7 +154,7 @@ def _refuse_same_names(problems: Sequence[NamedProblem], places: Sequence[str]) 
             raise ValueError(f"{first} and {where} are both called {one.name!r}")
 
 
-def typed_problem(starts: str, goals: str = "", waypoints: str = "", fix: str = "") -> Problem:
+def typed_problem(starts: str, goals: str = "", waypoints: str = "") -> Problem:
     """The problem of three texts, each with points or the name of a CSV file; goals are the starts where
     there are none."""
     if not starts.strip():
@@ -163,7 +163,7 @@ def typed_problem(starts: str, goals: str = "", waypoints: str = "", fix: str = 
     to_goals = read_stops("goals", goals) if goals else from_starts
     between = read_stops("waypoints", waypoints) if waypoints else ([], [])
     labels = [*from_starts[1], *between[1], *to_goals[1]]
-    return Problem(from_starts[0], to_goals[0], between[0], labels, fix)
+    return Problem(from_starts[0], to_goals[0], between[0], labels)
 
 
 def read_stops(name: str, text: str) -> tuple[list[list[float]], list[str]]:
