@@ -20,7 +20,7 @@ from pathlib import Path
 from tokenize import TokenError
 from typing import IO
 
-from chronoforest.errors import CannotWrite, ChronoForestError, InUse
+from chronoforest.errors import CannotWrite, ChronoForestError, InUse, MissingExtra
 
 DAMAGE = (
     OSError,
@@ -57,6 +57,8 @@ def reading(path: str | Path, what: str, refusal: type[ChronoForestError]) -> It
         yield
     except (FileNotFoundError, NotADirectoryError) as error:
         raise refusal(f"{path}: no such file") from error
+    except MissingExtra:  # which says nothing of the file
+        raise
     except DAMAGE as error:
         words = f"it lacks {error}" if isinstance(error, KeyError) else str(error) or type(error).__name__
         reason = " ".join(words.split())[:LONGEST_REASON]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from chronoforest.data.tables import number_of
+from chronoforest.data.columns import number_of
 
 
 @pytest.mark.parametrize(

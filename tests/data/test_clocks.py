@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from chronoforest.data.columns import Columns
-from chronoforest.data.recordings import read_recordings
-from chronoforest.data.tables import Table
+from chronoforest.data.columns import Columns, Table
+from chronoforest.data.imports import read_recordings
 from chronoforest.errors import BadDataset
 
 

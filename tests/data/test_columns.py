@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from chronoforest.data.columns import Columns, interleaved
+from chronoforest.data.columns import Columns, Table, interleaved
 from chronoforest.data.read import read_table
-from chronoforest.data.tables import Table
 from chronoforest.errors import BadDataset
 
 

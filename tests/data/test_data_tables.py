@@ -5,9 +5,8 @@ import importlib
 import numpy as np
 import pytest
 
-from chronoforest.data.columns import Columns
-from chronoforest.data.read import READERS, read_table
-from chronoforest.data.tables import Table
+from chronoforest.data.columns import Columns, Table
+from chronoforest.data.read import FORMATS, read_table
 from chronoforest.errors import BadDataset, MissingExtra
 
 
@@ -154,7 +153,7 @@ def test_whole_seconds_and_nanoseconds_are_one_clock():
 def test_an_unknown_ending_lists_the_known_ones(tmp_path):
     with pytest.raises(BadDataset) as error:
         read_table(tmp_path / "a.doc")
-    assert all(ending in str(error.value) for ending in READERS)
+    assert all(ending in str(error.value) for ending in FORMATS)
 
 
 def test_a_missing_file_and_a_folder_are_refused(tmp_path):

@@ -5,7 +5,7 @@ import zipfile
 import pytest
 
 from chronoforest.data.columns import Columns
-from chronoforest.data.recordings import read_recordings
+from chronoforest.data.imports import read_recordings
 from chronoforest.errors import BadDataset
 
 

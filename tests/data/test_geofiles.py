@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from chronoforest.data.columns import Columns
+from chronoforest.data.imports import read_recordings
 from chronoforest.data.read import read_table
-from chronoforest.data.recordings import read_recordings
 from chronoforest.errors import BadDataset
 
 GPX = """<?xml version="1.0"?>

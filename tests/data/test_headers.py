@@ -3,8 +3,8 @@
 import pytest
 
 from chronoforest.data.columns import Columns
+from chronoforest.data.imports import read_recordings
 from chronoforest.data.read import read_table
-from chronoforest.data.recordings import read_recordings
 from chronoforest.errors import BadDataset
 
 PLACES = [(116.51172 + 1e-3 * k, 39.92123 + 1e-3 * (k % 7)) for k in range(30)]

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from chronoforest.data.axes import within
 from chronoforest.data.columns import Columns
 from chronoforest.data.imports import ImportParams, import_files
-from chronoforest.data.placing import within
 from chronoforest.data.tracks import Tracks
 from chronoforest.errors import BadDataset, InvalidParameter
 

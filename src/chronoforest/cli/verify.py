@@ -56,8 +56,8 @@ def verify(
 def paths_of(file: Path, columns: Columns, frame: Frame) -> dict[str, FloatArray]:
     """[t, 2] of every path of a file by its name, in the coordinates of a world; single points are none."""
     from chronoforest.data import clean
-    from chronoforest.data.placing import axes_of, longitude_first
-    from chronoforest.data.recordings import read_recordings
+    from chronoforest.data.axes import axes_of, longitude_first
+    from chronoforest.data.imports import read_recordings
     from chronoforest.errors import BadDataset
 
     read = read_recordings([file], columns, None)

@@ -232,11 +232,12 @@ def without_long_stops(tracks: Tracks, params: StopParams | None = None) -> tupl
     params = params or StopParams()
     usual, longer = median_move(tracks), f"longer than {params.longest} rows"
     keep, time, count = np.ones(len(tracks.time), dtype=bool), tracks.time.copy(), 0
-    for rows, track in zip(tracks.slices, tracks, strict=True):
+    for end, track in zip(np.cumsum(tracks.lengths), tracks, strict=True):
+        start = end - len(track.time)
         for first, last in _stops(track, usual, params):
-            before, after = rows.start + first + params.left // 2, rows.start + last - params.left // 2
+            before, after = start + first + params.left // 2, start + last - params.left // 2
             keep[before:after] = False
-            time[after : rows.stop] -= tracks.time[after] - tracks.time[before]
+            time[after:end] -= tracks.time[after] - tracks.time[before]
             count += 1
     if count == 0:
         return tracks, Finding("stops", f"none {longer}")

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -41,9 +40,6 @@ UNIT_WORDS = {
 }
 """Words of a column's name: how many of the unit make a second, and what it is called."""
 
-Parse = Callable[[Any], FloatArray]
-"""Cells [n] of a pandas series as seconds [n], NaN where they are written otherwise."""
-
 
 @dataclass(frozen=True)
 class Clock:
@@ -59,25 +55,30 @@ def parsed(cells: Sequence[str]) -> Clock:
     A few may be something else: units below a header, a total at the end. Where days and months could be
     either way round, the way that keeps the recordings together is taken, and the clock says so.
     """
-    if (plain := _quickly(cells)) is not None:
-        return Clock(plain)
+    if (quick := _quickly(cells)) is not None:
+        return Clock(quick)
     series = optional("pandas", "geo").Series(list(cells), dtype=object)
-    dates: dict[str, Parse] = {name: partial(_ordered, formats=formats) for name, formats in ORDERS.items()}
+    ways: tuple[Callable[[], dict[str, FloatArray]], ...] = (
+        lambda: {"": _plain(series)},
+        lambda: {HOURS_OF_A_DAY: _of_day(series)},
+        lambda: (
+            {way: _ordered(series, formats) for way, formats in ORDERS.items()} | {"dates": _worded(series)}
+        ),
+    )
     for most_odd in (0, few_of(len(cells))):
-        for ways in ({"": _plain}, {HOURS_OF_A_DAY: _of_day}, {**dates, "dates": _worded}):
-            times = {writing: parse(series) for writing, parse in ways.items()}
-            fitting = {name: time for name, time in times.items() if np.isnan(time).sum() <= most_odd}
-            if fitting:
-                return _most_compact(fitting)
+        for read in ways:
+            fitting = {way: time for way, time in read().items() if np.isnan(time).sum() <= most_odd}
+            if fitting:  # the way that reads most cells and, of several, takes the least time in all
+                best = min(
+                    fitting,
+                    key=lambda way: (
+                        np.isnan(fitting[way]).sum(),
+                        np.nanmax(fitting[way]) - np.nanmin(fitting[way]),
+                    ),
+                )
+                others = [way for way in fitting if way != best]
+                return Clock(fitting[best], best + (f", though {others[0]} would fit too" if others else ""))
     return Clock(_plain(series))
-
-
-def _most_compact(fitting: dict[str, FloatArray]) -> Clock:
-    """The way that reads most cells and, of several, the one with the least time from first to last."""
-    best = min(fitting, key=lambda way: (np.isnan(fitting[way]).sum(), np.ptp(_known(fitting[way]))))
-    others = [way for way in fitting if way != best]
-    doubt = f", though {others[0]} would fit too" if others else ""
-    return Clock(fitting[best], best + doubt)
 
 
 def few_of(num_cells: int) -> int:
@@ -91,7 +92,7 @@ def clock_of(numbers: FloatArray, words: AbstractSet[str]) -> Clock:
 
     words: of the column's name.
     """
-    known = np.abs(_known(numbers))
+    known = np.abs(numbers[np.isfinite(numbers)])
     usual = float(np.median(known)) if len(known) else 0.0
     if len(known) and known.min() > 1.9e13 and known.max() < 2.2e13:  # 20260501093000
         whole = optional("pandas", "geo").Series(numbers).astype("Int64").astype("string")
@@ -105,8 +106,13 @@ def clock_of(numbers: FloatArray, words: AbstractSet[str]) -> Clock:
     for word in words & UNIT_WORDS.keys():
         parts, name = UNIT_WORDS[word]
         return Clock(numbers / parts, name)
-    if _are_sheet_days(known):
-        return Clock((numbers - 25_569.0) * 86_400.0, "days of a spreadsheet")  # 25,569: 1970 since 1900
+    # Days of a spreadsheet: since 1900, with fractions, of 1954 to 2119 and less than seven minutes apart.
+    # Seconds have no more than three digits behind the point.
+    if len(known) > 1 and known.min() >= 20_000 and known.max() <= 80_000 and np.ptp(known) < 1000:
+        is_fine = np.abs(1000.0 * known - np.rint(1000.0 * known)) > 1e-4
+        steps = np.abs(np.diff(known))
+        if is_fine.mean() > 0.5 and np.median(steps[steps > 0]) < 0.005:
+            return Clock((numbers - 25_569.0) * 86_400.0, "days of a spreadsheet")  # 1970 since 1900
     return Clock(numbers)
 
 
@@ -120,7 +126,7 @@ def past_midnight(seconds: FloatArray) -> FloatArray:
 
 def are_epochs(numbers: FloatArray) -> bool:
     """Whether numbers can hardly be anything but times since 1970 (of 1989 to 2042), in seconds or parts."""
-    known = _known(numbers)
+    known = numbers[np.isfinite(numbers)]
     if len(known) == 0:
         return False
     seconds = clock_of(known, set()).seconds
@@ -150,10 +156,6 @@ def hours_from_digits(texts: Sequence[str], fewest: int = 20) -> list[str] | Non
         return None
     wide = [text.zfill(6 + len(text) - len(text.split(".")[0])) if text else "" for text in texts]
     return [f"{text[:2]}:{text[2:4]}:{text[4:]}" if text else "" for text in wide]
-
-
-def _known(numbers: FloatArray) -> FloatArray:
-    return numbers[np.isfinite(numbers)]
 
 
 def _dates(cells: Any, **how: Any) -> FloatArray:
@@ -209,14 +211,3 @@ def _worded(cells: Any) -> FloatArray:
     # A zone stands behind the time of day: CDT, -0500.
     zone = r"(?<=:\d\d) (?![AP]M)(?:[A-Z]{2,5}|[+-]\d{4})"
     return _dates(cells.where(is_date, None).str.replace(zone, "", regex=True), format="mixed")
-
-
-def _are_sheet_days(numbers: FloatArray) -> bool:
-    """Whether numbers are days since 1900 with fractions, of 1954 to 2119 and less than seven minutes apart;
-    seconds have no more than three digits behind the point."""
-    if len(numbers) < 2 or numbers.min() < 20_000 or numbers.max() > 80_000 or np.ptp(numbers) >= 1000:
-        return False
-    thousandths = 1000.0 * numbers
-    is_fine = float((np.abs(thousandths - np.rint(thousandths)) > 1e-4).mean()) > 0.5
-    steps = np.abs(np.diff(numbers))
-    return is_fine and float(np.median(steps[steps > 0])) < 0.005

@@ -9,7 +9,7 @@ carriageway of a wide road is near. Whether that is right is asked of rows that 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -61,7 +61,7 @@ def densified(
     num_parts = _num_parts(tracks, period, led) if step is None and not is_thinned else 1
     found, done = spacing.summary(unit), []
     if led is not None:
-        found = spacing.figures(unit)
+        found = spacing.summary(unit, "")
         gain = f"{plainly(led.missed)} {unit} off on average, {plainly(led.missed_by_lines)} {unit} with"
         done.append(f"led over the rows of others: held-out ones lie {gain} straight lines")
     if num_parts > 1:
@@ -77,21 +77,16 @@ def _num_parts(tracks: Tracks, period: float, led: Followed | None) -> int:
     ends = np.cumsum(tracks.lengths)
     lengths = np.sort((tracks.time[ends - 1] - tracks.time[ends - tracks.lengths]) / period + 1)[::-1]
     lost = 100 * lengths[lengths < Cutting.shortest].sum() / lengths.sum()
-    wanted = 1
+    wanted, most = 1, Cutting.most_parts
     if led is not None or (lost > Cutting.much_lost and len(tracks) >= Cutting.few_recordings):
         usual = lengths[np.searchsorted(np.cumsum(lengths) / lengths.sum(), Cutting.kept_share - 1e-9)]
-        wanted = int(np.ceil(Cutting.most_parts / max(1.0, usual - 1)))
-    if led is not None:
-        wanted = max(wanted, _parts_for_ways(led.tracks, period))
-    return max(1, min(Cutting.most_parts, int(Cutting.most_across / max(1.0, moves_across(tracks))), wanted))
-
-
-def _parts_for_ways(tracks: Tracks, period: float) -> int:
-    """So that lines between rows hardly cut corners any more, as some of the tracks show."""
-    some = tracks.where(tracks.part % -(-len(tracks) // 300) == 0)
-    spacings = (Spacing.of(resampled(some, period / count)) for count in range(1, Cutting.most_parts))
-    fine = (count for count, rows in enumerate(spacings, start=1) if rows.cut <= 0.15 * rows.move)
-    return next(fine, Cutting.most_parts)
+        wanted = int(np.ceil(most / max(1.0, usual - 1)))
+    if led is not None:  # until lines between rows hardly cut corners any more, as some of the tracks show
+        some = led.tracks.where(led.tracks.part % -(-len(led.tracks) // 300) == 0)
+        rows = (Spacing.of(resampled(some, period / count)) for count in range(1, most))
+        fine = (count for count, made in enumerate(rows, start=1) if made.cut <= 0.15 * made.move)
+        wanted = max(wanted, next(fine, most))
+    return max(1, min(most, int(Cutting.most_across / max(1.0, moves_across(tracks))), wanted))
 
 
 @dataclass(frozen=True)
@@ -122,7 +117,11 @@ class Crowd:
 
         cells = np.floor((rows - rows.min(axis=0)) / (move / 20.0)).astype(np.int64)
         _, node = np.unique(cells[:, 0] * (cells[:, 1].max() + 1) + cells[:, 1], return_inverse=True)
-        places, ahead = _means(node, rows), _means(node, _headings(rows, is_last, move))
+        # Directions from the row before each to the one after it; who stands still heads nowhere.
+        moves = np.where(is_last[:-1, None], 0.0, np.diff(rows, axis=0))
+        around = np.pad(moves, ((0, 1), (0, 0))) + np.pad(moves, ((1, 0), (0, 0)))
+        headings = around / np.maximum(np.linalg.norm(around, axis=1), move)[:, None]
+        places, ahead = _means(node, rows), _means(node, headings)
         corners = Delaunay(places).simplices
         pairs = np.concatenate([corners[:, [0, 1]], corners[:, [1, 2]], corners[:, [2, 0]]])
         pairs = np.unique(np.concatenate([pairs, pairs[:, ::-1]]), axis=0)
@@ -140,32 +139,28 @@ class Crowd:
 
         most_cells: of the table of ways from some places to all, which is made part by part.
         """
+        from scipy.sparse.csgraph import dijkstra
+
         sources, targets = self.node[firsts], self.node[lasts]
         line = np.linalg.norm(self.places[targets] - self.places[sources], axis=1)
         found: list[FloatArray] = [np.zeros((0, 2))] * len(sources)
         left = np.argsort(line, kind="stable")[np.sort(line) > 0]
         size = max(1, most_cells // len(self.places))
-        for limit in (0.3, 1.0):  # nearly all are found by the first, which is quicker
+        for share in (0.3, 1.0):  # nearly all are found by the first, which is quicker
             unmet: list[int] = []
             for begin in range(0, len(left), size):
                 watch(begin, len(left), "ways between rows")
                 hops = left[begin : begin + size]
-                before = self._before(sources[hops], limit * float(line[hops].max()) ** 1.5)
-                for hop, row in zip(hops.tolist(), before, strict=True):
-                    if row[targets[hop]] < 0:
+                starts, rows = np.unique(sources[hops], return_inverse=True)
+                limit = share * float(line[hops].max()) ** 1.5
+                table = dijkstra(self.graph, indices=starts, limit=limit, return_predecessors=True)[1]
+                for hop, before in zip(hops.tolist(), table[rows], strict=True):
+                    if before[targets[hop]] < 0:
                         unmet.append(hop)
                     else:
-                        found[hop] = self.places[_traced(row, int(sources[hop]), int(targets[hop]))]
+                        found[hop] = self.places[_traced(before, int(sources[hop]), int(targets[hop]))]
             left = np.array(unmet, dtype=np.int64)
         return found
-
-    def _before(self, sources: IntArray, limit: float) -> Iterator[IntArray]:
-        """For every source, [n] the place before each on the way to it, negative where it costs too much."""
-        from scipy.sparse.csgraph import dijkstra
-
-        starts, rows = np.unique(sources, return_inverse=True)
-        table = dijkstra(self.graph, indices=starts, limit=limit, return_predecessors=True)[1]
-        return (table[row] for row in rows)
 
 
 def followed(tracks: Tracks, move: float, watch: Watch = unwatched) -> Followed | None:
@@ -177,8 +172,8 @@ def followed(tracks: Tracks, move: float, watch: Watch = unwatched) -> Followed 
         return None
     firsts = np.flatnonzero(~is_last)
     lines = np.stack([rows[firsts], rows[firsts + 1]], axis=1)
-    between = _sensible(lines, Crowd.of(rows, is_last, move).ways(firsts, firsts + 1, watch))
-    return Followed(_led_over(tracks, firsts, between), missed, missed_by_lines)
+    ways = _sensible(lines, Crowd.of(rows, is_last, move).ways(firsts, firsts + 1, watch))
+    return Followed(_led_over(tracks, firsts, ways), missed, missed_by_lines)
 
 
 def _missed(rows: FloatArray, is_last: BoolArray, move: float) -> tuple[float, float]:
@@ -195,16 +190,7 @@ def _missed(rows: FloatArray, is_last: BoolArray, move: float) -> tuple[float, f
     lines = np.stack([rows[held_out - 1], rows[held_out + 1]], axis=1)
     crowd = Crowd.of(rows[is_kept], is_last[is_kept], move)
     ways = _sensible(lines, crowd.ways(number[held_out - 1], number[held_out + 1]))
-    led = [_through(line, way) for line, way in zip(lines, ways, strict=True)]
-    return _mean_gap(rows[held_out], lines), _mean_gap(rows[held_out], led)
-
-
-def _headings(rows: FloatArray, is_last: BoolArray, move: float) -> FloatArray:
-    """[N, 2] the direction from the row before each row [N, 2] to the one after it, of length 1, and less
-    where these lie nearer together than a usual move: who stands still heads nowhere."""
-    moves = np.where(is_last[:-1, None], 0.0, np.diff(rows, axis=0))
-    around = np.pad(moves, ((0, 1), (0, 0))) + np.pad(moves, ((1, 0), (0, 0)))
-    return np.asarray(around / np.maximum(np.linalg.norm(around, axis=1), move)[:, None])
+    return _mean_gap(rows[held_out], lines), _mean_gap(rows[held_out], ways)
 
 
 def _means(node: IntArray, values: FloatArray) -> FloatArray:
@@ -214,22 +200,22 @@ def _means(node: IntArray, values: FloatArray) -> FloatArray:
 
 
 def _sensible(lines: FloatArray, ways: Sequence[FloatArray]) -> list[FloatArray]:
-    """Ways [k, 2] between the ends of lines [h, 2, 2], none instead of long detours."""
-    pairs = zip(lines, ways, strict=True)
-    return [
-        way if path_length(_through(line, way)) <= 2.0 * path_length(line) else way[:0] for line, way in pairs
-    ]
+    """[k + 2, 2] lines [h, 2, 2] with the places of ways [k, 2] in between, without those of long detours."""
+    led = [np.concatenate([line[:1], way, line[1:]]) for line, way in zip(lines, ways, strict=True)]
+    pairs = zip(lines, led, strict=True)
+    return [way if path_length(way) <= 2.0 * path_length(line) else line for line, way in pairs]
 
 
-def _led_over(tracks: Tracks, firsts: IntArray, between: Sequence[FloatArray]) -> Tracks:
-    """Tracks with places [k, 2] between some rows [h] and the next ones, reached at an even pace."""
+def _led_over(tracks: Tracks, firsts: IntArray, ways: Sequence[FloatArray]) -> Tracks:
+    """Tracks that lead over ways [k + 2, 2] from some rows [h] to the next ones, at an even pace."""
     counts = np.zeros(len(tracks.time), dtype=np.int64)
-    counts[firsts] = [len(way) for way in between]
+    counts[firsts] = [len(way) - 2 for way in ways]
     rows = np.arange(len(counts)) + np.cumsum(counts) - counts
     is_new = np.ones(len(counts) + counts.sum(), dtype=bool)
     is_new[rows] = False
     places = np.empty((len(is_new), 2))
-    places[rows], places[is_new] = tracks.places, np.concatenate([*between, np.zeros((0, 2))])
+    places[rows] = tracks.places
+    places[is_new] = np.concatenate([np.zeros((0, 2)), *(way[1:-1] for way in ways)])
     hops = np.linalg.norm(np.diff(places, axis=0), axis=1) + 1e-9
     shares = hops / np.repeat(np.add.reduceat(hops, rows[:-1]), counts[:-1] + 1)
     along = np.concatenate([[0.0], np.cumsum(shares)])  # a step is 1 long, however far it goes
@@ -237,11 +223,6 @@ def _led_over(tracks: Tracks, firsts: IntArray, between: Sequence[FloatArray]) -
     time, *rest = (np.interp(along, along[rows], of) for of in (tracks.time, *tracks.values[:, 2:].T))
     part = np.repeat(tracks.part, counts + 1)
     return Tracks(tracks.names, part, time, np.stack([*places.T, *rest], axis=1))
-
-
-def _through(line: FloatArray, way: FloatArray) -> FloatArray:
-    """[k + 2, 2] a way with the ends of the line that it leads between."""
-    return np.concatenate([line[:1], way, line[1:]])
 
 
 def _mean_gap(places: FloatArray, ways: Sequence[FloatArray] | FloatArray) -> float:

@@ -8,21 +8,24 @@ that overlap where they must. Each step reports what it found.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
-from chronoforest.data import clean, placing
-from chronoforest.data.columns import Columns
+from chronoforest.data import axes as places
+from chronoforest.data import clean
+from chronoforest.data.clocks import HOURS_OF_A_DAY, past_midnight
+from chronoforest.data.columns import Columns, Table, interleaved
 from chronoforest.data.cut import Cutting, fitting_length, split_at_holes, windows_of
 from chronoforest.data.densify import Between, densified
 from chronoforest.data.episodes import RECORDED_ROWS, Episodes, flat_arrays, write_arrays
 from chronoforest.data.frames import Frame, plainly
-from chronoforest.data.recordings import read_recordings
+from chronoforest.data.names import NAMES, is_time
+from chronoforest.data.read import Source, opened, read_table
 from chronoforest.data.tracks import (
     Finding,
     Tracks,
@@ -69,20 +72,16 @@ class ImportParams:
     jumps: Literal["split", "keep"] = "split"
     stops: Literal["cut", "keep"] = "cut"
     between: Between = "followed"
-    units: placing.Units = "auto"
-    region: placing.Region | None = None
+    units: places.Units = "auto"
+    region: places.Region | None = None
     origin: tuple[float, float] | None = None
     max_gib: float | None = None
 
     def __post_init__(self) -> None:
-        for name, unit in {
-            "step": "a number of seconds ",
-            "max_gap": "a number of seconds ",
-            "max_gib": "",
-        }.items():
+        for name in ("step", "max_gap", "max_gib"):
             value = getattr(self, name)
             if value is not None and not 0 < value < np.inf:
-                raise InvalidParameter(f"{name} must be {unit}above 0, got {value}")
+                raise InvalidParameter(f"{name} must be above 0, got {value}")
         if self.length is not None and self.length < Cutting.shortest:
             raise InvalidParameter(f"length must be {Cutting.shortest} rows or more, got {self.length}")
         if self.origin is not None and not np.isfinite(self.origin).all():
@@ -126,13 +125,13 @@ def import_files(
     tracks, constant, finding = clean.without_constants(tracks, read.columns.values)
     findings.append(finding)
 
-    axes = placing.axes_of(tracks, params.units, read.columns.are_degrees, read.has_clock)
-    tracks = take(partial(placing.longitude_first, axes=axes))
+    axes = places.axes_of(tracks, params.units, read.columns.are_degrees, read.has_clock)
+    tracks = take(partial(places.longitude_first, axes=axes))
     if params.region is not None:
-        tracks = take(partial(placing.within, region=params.region))
-    frame, finding = placing.chosen_frame(tracks, axes, params.origin, read.has_clock)
+        tracks = take(partial(places.within, region=params.region))
+    frame, finding = places.chosen_frame(tracks, axes, params.origin, read.has_clock)
     findings.append(finding)
-    tracks = placing.placed(take(partial(placing.without_nowhere, frame=frame)), frame)
+    tracks = places.placed(take(partial(places.without_nowhere, frame=frame)), frame)
 
     tracks = take(clean.without_spikes, *([clean.without_long_stops] if params.stops == "cut" else []))
     period, finding = _sampling(tracks, params.step, frame)
@@ -148,14 +147,24 @@ def import_files(
     findings.append(dense.finding)
     tracks = resampled(dense.tracks, dense.period)
     windows, names, finding = windows_of(tracks, params.length or fitting_length(tracks))
+    observations, actions = np.split(windows, [2 + len(read.columns.without(constant).states)], axis=-1)
+    scale = np.maximum(1.0, np.abs(actions).max(axis=(0, 1)))
     about = {
         "generator": "chronoforest data import",
         "files": [Path(source).name for source in sources],
         "step_seconds": dense.period,
         "frame": replace(frame, step_seconds=dense.period * frame.has_clock).to_dict(),
         **({RECORDED_ROWS: dense.added} if dense.added else {}),
+        "action_scale": scale.tolist(),
+        "columns": asdict(read.columns.without(constant)),
     }
-    episodes = _episodes(windows, names, read.columns.without(constant), about)
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    episodes = Episodes(
+        observations.astype(np.float32),
+        (actions / scale).astype(np.float32),
+        about,
+        np.array([numbers[name] for name in names], dtype=np.int64),
+    )
     return Imported(episodes, (*findings, finding))
 
 
@@ -176,11 +185,8 @@ def _sampling(tracks: Tracks, step: float | None, frame: Frame) -> tuple[float, 
     wide, noisy = max(1, round(across / Cutting.most_across)), rows_to_see_a_move(tracks)
     period, why = step or max(wide, noisy) * usual, ""
     if step is None and period > usual:
-        why = (
-            f": the world is {across:.0f} rows wide"
-            if wide >= noisy
-            else ": moves of a row are lost in noise"
-        )
+        is_wide = wide >= noisy
+        why = f": the world is {across:.0f} rows wide" if is_wide else ": moves of a row are lost in noise"
     found, done = (
         f"every {plainly(value)} {frame.time_unit if frame.has_clock or value != 1 else 'step'}"
         for value in (usual, period)
@@ -188,14 +194,141 @@ def _sampling(tracks: Tracks, step: float | None, frame: Frame) -> tuple[float, 
     return period, Finding("sampling", f"rows {found}{'; or are these milliseconds?' * is_odd}", done + why)
 
 
-def _episodes(windows: FloatArray, names: list[str], columns: Columns, about: Mapping[str, Any]) -> Episodes:
-    """Episodes with actions in [−1, 1]; what they were divided by is added to what made the file."""
-    observations, actions = np.split(windows, [2 + len(columns.states)], axis=-1)
-    scale = np.maximum(1.0, np.abs(actions).max(axis=(0, 1)))
-    numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
-    return Episodes(
-        observations.astype(np.float32),
-        (actions / scale).astype(np.float32),
-        {**about, "action_scale": scale.tolist(), "columns": asdict(columns)},
-        np.array([numbers[name] for name in names], dtype=np.int64),
+@dataclass(frozen=True)
+class Recordings:
+    """Recordings of all files; columns: which they are made of, as in the first file; has_clock: whether
+    their times are seconds; findings: what to say about them."""
+
+    tracks: Tracks
+    columns: Columns
+    has_clock: bool
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True)
+class _File:
+    """Recordings of a file: the name, times [n] and values [n, columns] of each; clock: what its times are,
+    where they are not plain seconds; odd: what else is to be said; guessed: names of its columns, where it
+    has none itself; ends: the columns that are true in the last row of a recording."""
+
+    parts: Sequence[tuple[str, FloatArray, FloatArray]]
+    columns: Columns
+    clock: str
+    odd: str
+    guessed: tuple[str, ...] = ()
+    ends: tuple[str, ...] = ()
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether the column that orders rows is no clock."""
+        return self.columns.time is not None and not self.columns.has_clock
+
+
+def read_recordings(
+    sources: Sequence[str | Path],
+    columns: Columns,
+    step: float | None,
+    watch: Watch = unwatched,
+    largest: int | None = None,
+) -> Recordings:
+    """Recordings of files and of all files in folders and archives.
+
+    step: seconds between rows where the files have no times. A file that was named itself must be sound; of
+    those in a folder some may be about something else. watch: is told of every file;
+    largest: bytes of text in a file, what this machine's memory suffices for unless given.
+    """
+    files, refused = [], []
+    with opened(sources, largest) as found:
+        for number, source in enumerate(found):
+            watch(number, len(found), f"reading {source.name}")
+            try:
+                files.append(_read(source, columns, step or 1.0, largest))
+            except BadDataset as error:
+                if source.is_named:
+                    raise
+                refused.append(str(error).replace(str(source.place), source.name))
+        if not files:
+            raise BadDataset(refused[0])
+    files, mixed = _of_one_kind(files)
+    tracks, first = Tracks.joined(part for file in files for part in file.parts), files[0]
+    findings = [clean.counted(tracks, len(files)), _chosen(files, step)]
+    if refused:
+        findings.append(Finding("other files", f"{len(refused)}, for example {refused[0]}", "left out"))
+    if step is not None and first.is_counted:  # so many seconds from one row to the next in the median
+        hops = np.diff(tracks.time[np.lexsort((tracks.time, tracks.part))])[tracks.is_step]
+        usual = float(np.median(hops[hops > 0])) if (hops > 0).any() else step
+        tracks = replace(tracks, time=step / usual * tracks.time)
+    return Recordings(tracks, first.columns, first.columns.has_clock or step is not None, (*findings, *mixed))
+
+
+def _of_one_kind(files: list[_File]) -> tuple[list[_File], list[Finding]]:
+    """Files that all have times or all have none, whichever hold more rows, and what became of the others:
+    steps and seconds do not mix."""
+
+    def num_rows(files: Iterable[_File]) -> int:
+        return sum(len(time) for file in files for _, time, _ in file.parts)
+
+    timed = [file for file in files if file.columns.time is not None]
+    timeless = [file for file in files if file.columns.time is None]
+    if not timed or not timeless:
+        return files, []
+    kept, left_out = sorted((timeless, timed), key=num_rows)[::-1]
+    what = "without times" if kept is timed else "with times, unlike the others"
+    name = left_out[0].parts[0][0]
+    return kept, [Finding("mixed clocks", f"{len(left_out)} files {what}, for example {name}", "left out")]
+
+
+def _read(source: Source, columns: Columns, step: float, largest: int | None) -> _File:
+    """A file's recordings, by name."""
+    table = replace(read_table(source.place, columns.names, largest), source=source.name)
+    columns = columns.found_in(table)
+    values = np.stack([table.numbers(name) for name in columns.values], axis=1)
+    clock = table.clock(columns.time) if columns.time is not None else None
+    seconds = clock.seconds if clock is not None else None
+    ends = () if columns.ids else tuple(name for name in NAMES["last row"] if table.has(name))
+    labels = _labels(table, columns, ends)
+    odd = "" if any(labels) else interleaved(table, columns, values[:, :2], seconds)
+    names, codes = np.unique(labels, return_inverse=True)
+    order = np.argsort(codes, kind="stable")
+    parts = []
+    for label, rows in zip(names, np.split(order, np.cumsum(np.bincount(codes))[:-1]), strict=True):
+        time = seconds[rows] if seconds is not None else step * np.arange(len(rows), dtype=np.float64)
+        time = past_midnight(time) if clock is not None and clock.writing == HOURS_OF_A_DAY else time
+        parts.append((f"{table.source}: {label}" if label else table.source, time, values[rows]))
+    return _File(parts, columns, clock.writing if clock is not None else "", odd, table.guessed, ends)
+
+
+def _labels(table: Table, columns: Columns, ends: Sequence[str]) -> list[str]:
+    """[N] which recording of its file each row belongs to."""
+    if columns.ids:
+        parts = [table.labels(name) for name in columns.ids]
+        return [" ".join(cells) for cells in zip(*parts, strict=True)]
+    if ends:
+        is_end = np.any([table.numbers(name) > 0 for name in ends], axis=0)
+        return [str(number) for number in (np.cumsum(is_end) - is_end).tolist()]
+    return [""] * len(table)
+
+
+def _chosen(files: Sequence[_File], step: float | None) -> Finding:
+    """Which columns were taken for what."""
+    first, columns = files[0], files[0].columns
+    clock, odd, guessed = (
+        next((value for file in files if (value := getattr(file, name))), "")
+        for name in ("clock", "odd", "guessed")
     )
+    time, apart = columns.time, f": rows are {step:g} s apart, as told" if step is not None else ""
+    if time is None:
+        tells = ": rows are a step apart; --step tells how many seconds that is, --time names a column"
+        time = f"none{apart or tells}"
+    elif first.is_counted:
+        tells = " and no clock; --step tells how many seconds rows are apart"
+        time = f"{time} (an order{apart or tells})"
+    elif clock or not is_time(time):
+        time = f"{time} ({clock or 'by what it holds'})"
+    found = (
+        f"coordinates {', '.join(columns.coordinates or ())}; "
+        f"episode {', '.join(columns.ids or first.ends) or 'none: a file is a recording'}; time {time}"
+    )
+    done = [f"no header: taken for {', '.join(guessed)}; --header gives other names"] if guessed else []
+    done += [f"{odd}: name the column with --episode"] if odd else []
+    return Finding("columns", found, "; ".join(done))

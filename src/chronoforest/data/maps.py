@@ -14,8 +14,8 @@ from xml.etree import ElementTree
 import numpy as np
 
 from chronoforest.data.axes import coordinate_axes, order_of
+from chronoforest.data.columns import Column
 from chronoforest.data.names import has_axes, is_time
-from chronoforest.data.tables import Column
 from chronoforest.errors import BadDataset
 from chronoforest.names import optional
 from chronoforest.types import FloatArray, IntArray
@@ -25,6 +25,9 @@ PAIR = re.compile(r"\s*(?:geo:)?\s*[\[(]?\s*(-?\d{1,3}\.\d+)°?\s*[,; ]\s*(-?\d{
 
 TIMES = ("coordTimes", "times", "timestamps", "time")
 """Properties in which lines keep a time for every point."""
+
+NAMELESS = "places"
+"""What a column of places is called that has no name in its file."""
 
 
 def read_layers(content: bytes | Path) -> dict[str, Column]:
@@ -65,7 +68,8 @@ def _of_shapes(shapes: Column, rest: Mapping[str, Column], is_geographic: bool) 
     """A row for every point of geometries [n] in well-known binary, beside what else is known of each [n];
     where there are lines, of these alone."""
     shapely = optional("shapely", "geo")
-    found = shapely.from_wkb(shapes, on_invalid="ignore")  # such as a line of one place
+    with np.errstate(invalid="ignore"):
+        found = shapely.from_wkb(shapes, on_invalid="ignore")  # such as a line of one place
     kinds = shapely.get_type_id(found)
     of_lines, of_points = np.isin(kinds, (1, 5)), np.isin(kinds, (0, 4))
     wanted = of_lines if of_lines.any() else of_points
@@ -140,14 +144,18 @@ def read_kml(content: bytes) -> dict[str, Column]:
         root = ElementTree.fromstring(re.sub(rb"(</?)[\w-]+:", rb"\1", content))
     except ElementTree.ParseError as error:
         raise BadDataset(f"it is no XML ({error})") from error
-    lines, times = [], []
+    lines: list[list[Sequence[str]]] = []
+    times: list[list[str]] = []
     for track in root.iter():
-        texts = {tag: [part.text or "" for part in track.iterfind(f"{{*}}{tag}")] for tag in KML_TAGS}
+        coord, when, coordinates = (
+            [part.text or "" for part in track.iterfind(f"{{*}}{tag}")]
+            for tag in ("coord", "when", "coordinates")
+        )
         if track.tag.endswith("Track"):
-            lines.append([coord.split()[:2] for coord in texts["coord"]])
-            times.append(texts["when"])
+            lines.append([place.split()[:2] for place in coord])
+            times.append(when)
         elif track.tag.endswith("LineString"):
-            lines.append([word.split(",")[:2] for word in " ".join(texts["coordinates"]).split()])
+            lines.append([word.split(",")[:2] for word in " ".join(coordinates).split()])
             times.append([])
     if not any(lines):
         raise BadDataset("it has no tracks")
@@ -156,10 +164,6 @@ def read_kml(content: bytes) -> dict[str, Column]:
     whens = np.empty(len(lines), dtype=object)
     whens[:] = [found or None for found in times]
     return _of_places(places, owner, owner, {"time": whens} if any(times) else {})
-
-
-KML_TAGS = ("coord", "when", "coordinates")
-"""What holds the places and times of a track of KML, and the places of a line."""
 
 
 def read_json(content: bytes) -> dict[str, Column]:
@@ -222,8 +226,10 @@ def _spread(columns: Mapping[str, Column]) -> dict[str, Column]:
     return found
 
 
-def read_arrow(table: Any) -> dict[str, Column]:
-    """Columns of a table of pyarrow, with its geometry as coordinates."""
+def read_arrow(path: Path) -> dict[str, Column]:
+    """Columns of a Parquet or an Arrow file, with its geometry as coordinates."""
+    kind = "parquet" if path.suffix.lower() == ".parquet" else "feather"
+    table = optional(f"pyarrow.{kind}", "parquet").read_table(path)
     known = {name: table.column(name).to_numpy() for name in table.column_names}
     metadata = table.schema.metadata or {}
     if b"geo" in metadata:
@@ -240,7 +246,8 @@ def read_arrow(table: Any) -> dict[str, Column]:
 
 def with_places(columns: Mapping[str, Column]) -> dict[str, Column]:
     """Columns of text with the places in the cells of one of them as coordinates; as they are where none has
-    any. Longitude comes first, unless the column is called latlon or the like.
+    any. Longitude comes first, unless the column is called latlon or the like; refused where either could be
+    the latitude and no name says which is.
 
     When a trip began is the time of none of its places, so such columns are left out.
     """
@@ -249,11 +256,18 @@ def with_places(columns: Mapping[str, Column]) -> dict[str, Column]:
         name = next((name for name, column in columns.items() if PAIR.fullmatch(_first(column))), None)
     if name is None:
         return dict(columns)
+    order, first = order_of(name), _first(columns[name])
     lines = [_written(name, row, str(cell)) for row, cell in enumerate(columns[name], start=1)]
     places = np.concatenate(lines)
-    if name == NAMELESS or PAIR.fullmatch(_first(columns[name])):
-        _refuse_either(name, places, columns)
-    if order_of(name) == "latlon":
+    if not order and (name == NAMELESS or PAIR.fullmatch(first)):
+        axes = coordinate_axes(places)
+        if axes.is_degrees and not axes.is_certain:
+            ways = [",".join(way if one == name else one for one in columns) for way in ("latlon", "lonlat")]
+            raise BadDataset(
+                f"longitude or latitude could come first in {name}, {first!r:.40}; add --header "
+                + " or --header ".join(ways)
+            )
+    if order == "latlon":
         places = places[:, ::-1]
     counts = [len(line) for line in lines]
     owner, is_line = np.repeat(np.arange(len(lines)), counts), max(counts) > 1
@@ -263,23 +277,6 @@ def with_places(columns: Mapping[str, Column]) -> dict[str, Column]:
         if other != name and not (is_line and is_time(other) and not str(column[0]).startswith("["))
     }
     return _of_places(places, owner, owner if is_line else None, rest)
-
-
-NAMELESS = "places"
-"""What a column of places is called that has no name in its file."""
-
-
-def _refuse_either(name: str, places: FloatArray, columns: Mapping[str, Column]) -> None:
-    """Refuse places [n, 2] of which either coordinate could be the latitude, where no name says which is."""
-    axes = coordinate_axes(places)
-    if axes.is_degrees and not axes.is_certain and not order_of(name):
-        ways = (
-            ",".join(way if other == name else other for other in columns) for way in ("latlon", "lonlat")
-        )
-        raise BadDataset(
-            f"longitude or latitude could come first in {name}, {_first(columns[name])!r:.40}; add --header "
-            + " or --header ".join(ways)
-        )
 
 
 def lists_places(column: Column) -> bool:
@@ -295,15 +292,16 @@ def _first(column: Column) -> str:
 
 def _written(name: str, row: int, cell: str) -> FloatArray:
     """[n, 2] the places of a cell, in whichever way they are written."""
+    shapely = optional("shapely", "geo")
     try:
         if pair := PAIR.fullmatch(cell):
             found: Any = [pair.groups()]
         elif cell.strip()[:1].isalpha():
-            found = optional("shapely", "geo").get_coordinates(optional("shapely", "geo").from_wkt(cell))
+            found = shapely.get_coordinates(shapely.from_wkt(cell))
         else:
             found = json.loads(cell or "[]")
         return np.array([place[:2] for place in found], dtype=np.float64).reshape(len(found), 2)
-    except (ValueError, TypeError, KeyError, RecursionError, optional("shapely", "geo").errors.GEOSException):
+    except (ValueError, TypeError, KeyError, RecursionError, shapely.errors.GEOSException):
         raise BadDataset(
             f"{name} holds {cell!r:.40} in row {row}, expected places such as [[-8.6, 41.1], [-8.7, 41.2]]"
         ) from None

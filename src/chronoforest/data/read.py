@@ -15,15 +15,23 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
-from chronoforest.data.arrays import PICKLE, read_minari, read_numpy
-from chronoforest.data.bags import read_bag
+from chronoforest.data.columns import Column, Table
+from chronoforest.data.logs import (
+    INFO,
+    PICKLE,
+    is_lerobot,
+    read_bag,
+    read_lerobot,
+    read_minari,
+    read_numpy,
+)
 from chronoforest.data.maps import read_arrow, read_json, read_kml, read_layers
-from chronoforest.data.tables import Column, Table
 from chronoforest.data.text import PLT, read_text
 from chronoforest.errors import BadDataset
 from chronoforest.files import reading
@@ -34,6 +42,9 @@ MINARI, UNPACKED = "minari:", "chronoforest-import-"
 
 ZIPS, TARS = (".zip", ".kmz"), (".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz")
 """Endings of archives."""
+
+BESIDE = (".shx", ".dbf", ".prj", ".cpg")
+"""Endings of the files that belong to a shapefile."""
 
 
 @dataclass(frozen=True)
@@ -52,41 +63,61 @@ def opened(sources: Sequence[str | Path], largest: int | None = None) -> Iterato
 
     largest: bytes that a file in an archive may hold, what this machine's memory suffices for unless given.
     """
-    _remove_left_over()
-    # The process is part of the name, so that the next import removes what a killed one left.
+    for left in Path(tempfile.gettempdir()).glob(f"{UNPACKED}*-*"):
+        # The process is part of the name, so that the next import removes what a killed one left.
+        with suppress(OSError, ValueError):
+            try:
+                os.kill(int(left.name.removeprefix(UNPACKED).partition("-")[0]), 0)
+            except ProcessLookupError:
+                shutil.rmtree(left, ignore_errors=True)
     with tempfile.TemporaryDirectory(prefix=f"{UNPACKED}{os.getpid()}-") as folder:
         try:
-            largest = largest or largest_content()
-            yield [found for source in sources for found in _found(source, Path(folder), largest)]
+            yield [found for one in sources for found in _found(one, Path(folder), largest or _largest())]
         except BadDataset as error:
             raise BadDataset(str(error).replace(f"{folder}/", "")) from error
 
 
 def read_table(source: str | Path, header: Sequence[str] = (), largest: int | None = None) -> Table:
-    """One file by its ending, or a Minari dataset by its name after `minari:`.
+    """One file by its ending, or a dataset of Minari or LeRobot.
 
     header: names of the columns of text files; largest: bytes of text that a file may hold, what memory
     suffices for unless given.
     """
     if str(source).startswith(MINARI):
         return Table(str(source), read_minari(str(source).removeprefix(MINARI)))
-    path, largest = Path(source), largest or largest_content()
-    ending = ending_of(path)
-    if ending not in READERS:
-        known = f"known are {', '.join(READERS)}, text also with {', '.join(PACKED)}, folders, .zip and .tar "
+    path, largest = Path(source), largest or _largest()
+    if is_lerobot(path):
+        refuse_too_large(str(path), sum(map(_size_of, path.glob("data/**/*.parquet"))), 4 * largest)
+        return read_lerobot(path)
+    form = FORMATS.get(ending_of(path))
+    if form is None:
+        known = f"known are {', '.join(FORMATS)}, text also with {', '.join(PACKED)}, folders, .zip and .tar "
         known += f"of them, and {MINARI}NAME for a Minari dataset"
         kind = path.suffix or "a file without an ending"
-        raise BadDataset(f"{path}: cannot read {kind}; {advice(path) or known}")
+        raise BadDataset(f"{path}: cannot read {kind}; {_advice(path) or known}")
     if not path.is_file():
         raise BadDataset(f"{path}: no such file")
     try:
-        table = READERS[ending](path, header, largest * (4 if ending in WHOLE else 1))
-        return table if isinstance(table, Table) else Table(str(path), table)
+        return _read(path, form, header, largest)
     except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
         raise BadDataset(f"{path}: cannot be read ({error})") from error
 
 
-def largest_content() -> int:
+def _read(path: Path, form: Format, header: Sequence[str], largest: int) -> Table:
+    in_a_sentence = partial(reading, path, form.what, BadDataset) if form.what else nullcontext
+    if form.is_whole:
+        with in_a_sentence():
+            size = _size_of(path)
+        refuse_too_large(str(path), size, 4 * largest)
+    content: Any = path if form.is_whole else content_of(path, largest)
+    if form.read is None:
+        return read_text(path, content, *((PLT, 6) if ending_of(path) == ".plt" else (header, 0)))
+    with in_a_sentence():
+        table = form.read(content)
+    return table if isinstance(table, Table) else Table(str(path), table)
+
+
+def _largest() -> int:
     """Bytes of text that this machine can import at once: reading takes about eleven bytes of memory for each
     byte of a table."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 16
@@ -112,6 +143,18 @@ def content_of(path: Path, largest: int) -> bytes:
     return content.getvalue()
 
 
+def _size_of(path: Path) -> int:
+    """Bytes that a file that is packed itself holds, with what belongs to it beside it."""
+    if path.suffix.lower() == ".parquet":
+        about = optional("pyarrow.parquet", "parquet").ParquetFile(path).metadata
+        return sum(about.row_group(k).total_byte_size for k in range(about.num_row_groups))
+    if path.suffix.lower() in (".npz", ".npy") and zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as file:
+            return sum(part.file_size for part in file.infolist())
+    parts = path.parent.glob(f"{path.stem}.*") if path.suffix.lower() == ".shp" else [path]
+    return max(part.stat().st_size for part in parts)
+
+
 @contextmanager
 def _from_zstandard(path: Path, _: str) -> Iterator[Any]:
     """A stream that is unpacked by the library that reads Parquet."""
@@ -123,86 +166,6 @@ def _from_zstandard(path: Path, _: str) -> Iterator[Any]:
         raise OSError(f"not packed by Zstandard: {error}") from error
 
 
-def ending_of(path: Path) -> str:
-    """The last part of the name, or the one before .gz and the like where a packed file is read like any
-    other."""
-    *_, inner, last = ("", "", *map(str.lower, path.suffixes))
-    return inner if last in PACKED and inner not in WHOLE else last
-
-
-Reader = Callable[[Path, Sequence[str], int], Table | dict[str, Column]]
-"""Columns of a file; names for those of text without a header; bytes that it may hold."""
-
-
-def _map(read: Callable[[Any], dict[str, Column]], what: str) -> Reader:
-    """A reader of a map's format, whatever is wrong with a file in one sentence; GDAL opens some itself, with
-    what belongs to them beside them."""
-
-    def read_file(path: Path, _: Sequence[str], largest: int) -> dict[str, Column]:
-        is_whole = ending_of(path) in WHOLE
-        for part in path.parent.glob(f"{path.stem}.*") if is_whole else ():
-            refuse_too_large(str(part), part.stat().st_size, largest)
-        content = path if is_whole else content_of(path, largest)
-        with reading(path, what, BadDataset):
-            return read(content)
-
-    return read_file
-
-
-def _parquet(path: Path, _: Sequence[str], largest: int) -> dict[str, Column]:
-    parquet = optional("pyarrow.parquet", "parquet")
-    with reading(path, "a Parquet file", BadDataset):
-        about = parquet.ParquetFile(path).metadata
-        size = sum(about.row_group(k).total_byte_size for k in range(about.num_row_groups))
-    refuse_too_large(str(path), size, largest)
-    with reading(path, "a Parquet file", BadDataset):
-        return read_arrow(parquet.read_table(path))
-
-
-def _feather(path: Path, _: Sequence[str], largest: int) -> dict[str, Column]:
-    refuse_too_large(str(path), path.stat().st_size, largest)
-    feather = optional("pyarrow.feather", "parquet")
-    with reading(path, "an Arrow or Feather file", BadDataset):
-        return read_arrow(feather.read_table(path))
-
-
-def _bag(path: Path, _: Sequence[str], largest: int) -> Table:
-    refuse_too_large(str(path), path.stat().st_size, largest)
-    return read_bag(path)
-
-
-def _numpy(path: Path, _: Sequence[str], largest: int) -> dict[str, Column]:
-    if zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as file:
-            refuse_too_large(str(path), sum(part.file_size for part in file.infolist()), largest)
-    return read_numpy(path)
-
-
-READERS: dict[str, Reader] = {
-    **dict.fromkeys(
-        (".csv", ".tsv", ".txt"), lambda path, names, m: read_text(path, content_of(path, m), names)
-    ),
-    ".plt": lambda path, _, largest: read_text(path, content_of(path, largest), PLT, 6),
-    ".gpx": _map(read_layers, "a GPX file"),
-    ".kml": _map(read_kml, "a KML file"),
-    **dict.fromkeys((".geojson", ".geojsonl"), _map(read_json, "a GeoJSON file")),
-    **dict.fromkeys((".json", ".jsonl", ".ndjson"), _map(read_json, "a JSON file with tracks")),
-    ".gpkg": _map(read_layers, "a GeoPackage"),
-    ".fgb": _map(read_layers, "a FlatGeobuf file"),
-    ".shp": _map(read_layers, "a shapefile"),
-    ".parquet": _parquet,
-    **dict.fromkeys((".feather", ".arrow"), _feather),
-    **dict.fromkeys((".bag", ".db3", ".mcap"), _bag),
-    **dict.fromkeys((".npz", ".npy"), _numpy),
-}
-"""How each ending is read; the one place to add another."""
-
-WHOLE = (
-    *(".parquet", ".feather", ".arrow", ".npz", ".npy"),
-    *(".bag", ".db3", ".mcap", ".shp", ".gpkg", ".fgb"),
-)
-"""Endings of files that are packed themselves, and take a quarter of the memory that text does."""
-
 PACKED: dict[str, Callable[[Path, str], Any]] = {
     ".gz": gzip.open,
     ".bz2": bz2.open,
@@ -210,6 +173,34 @@ PACKED: dict[str, Callable[[Path, str], Any]] = {
     ".zst": _from_zstandard,
 }
 """What opens a packed file, by the end of its name."""
+
+
+@dataclass(frozen=True)
+class Format:
+    """read: columns of a file that is whole, or of the content of others, None for text; what: a file of it
+    is called in messages, where the reader does not say itself; is_whole: files are packed themselves, and
+    take a quarter of the memory that text does."""
+
+    read: Callable[[Any], Table | dict[str, Column]] | None
+    what: str = ""
+    is_whole: bool = False
+
+
+FORMATS: dict[str, Format] = {
+    **dict.fromkeys((".csv", ".tsv", ".txt", ".plt"), Format(None)),
+    ".gpx": Format(read_layers, "a GPX file"),
+    ".kml": Format(read_kml, "a KML file"),
+    **dict.fromkeys((".geojson", ".geojsonl"), Format(read_json, "a GeoJSON file")),
+    **dict.fromkeys((".json", ".jsonl", ".ndjson"), Format(read_json, "a JSON file with tracks")),
+    ".gpkg": Format(read_layers, "a GeoPackage", is_whole=True),
+    ".fgb": Format(read_layers, "a FlatGeobuf file", is_whole=True),
+    ".shp": Format(read_layers, "a shapefile", is_whole=True),
+    ".parquet": Format(read_arrow, "a Parquet file", is_whole=True),
+    **dict.fromkeys((".feather", ".arrow"), Format(read_arrow, "an Arrow or Feather file", is_whole=True)),
+    **dict.fromkeys((".bag", ".db3", ".mcap"), Format(read_bag, is_whole=True)),
+    **dict.fromkeys((".npz", ".npy"), Format(read_numpy, is_whole=True)),
+}
+"""How each ending is read; the one place to add another."""
 
 ADVICE = {
     ".xlsx .xls .ods": "save it as CSV, which every spreadsheet can do, and import that",
@@ -225,41 +216,47 @@ ADVICE = {
 """What turns files that are not read into such that are."""
 
 
-def advice(path: Path) -> str:
+def ending_of(path: Path) -> str:
+    """The last part of the name, or the one before .gz and the like where a packed file is read like any
+    other."""
+    *_, inner, last = ("", "", *map(str.lower, path.suffixes))
+    return inner if last in PACKED and not (inner in FORMATS and FORMATS[inner].is_whole) else last
+
+
+def _advice(path: Path) -> str:
     """What to do with a file that is not read, "" where nothing is known about it."""
     found = (words for endings, words in ADVICE.items() if path.suffix.lower() in endings.split())
     return next(found, "").format(name=path.name, stem=path.stem)
 
 
 def _found(source: str | Path, folder: Path, largest: int) -> list[Source]:
-    path = Path(source)
+    """A source itself, or all files that can be read in a folder or an archive, by name."""
+    path = place = Path(source)
     if str(source).startswith(MINARI):
         return [Source(source, str(source))]
-    if path.is_dir():
-        return _below(path, path)
     if path.name.lower().endswith((*ZIPS, *TARS)) and path.is_file():
-        _unpack(path, folder / path.name, largest)
-        return _below(folder / path.name, path)
-    return [Source(path, str(path))]
-
-
-def _below(folder: Path, name: Path) -> list[Source]:
-    """All files that can be read in a folder and the folders in it, in the order of their names."""
-    paths = [path for path in sorted(folder.rglob("*")) if path.is_file() and not path.name.startswith(".")]
+        place = folder / path.name
+        _unpack(path, place, largest)
+    elif not path.is_dir():
+        return [Source(path, str(path))]
+    roots = sorted(info.parents[1] for info in place.rglob(str(INFO)) if is_lerobot(info.parents[1]))
+    if roots:
+        return [Source(one, str(path / one.relative_to(place))) for one in roots]
+    paths = [one for one in sorted(place.rglob("*")) if one.is_file() and not one.name.startswith(".")]
     found = [
-        Source(path, str(name / path.relative_to(folder)), is_named=False)
-        for path in paths
-        if ending_of(path) in READERS
+        Source(one, str(path / one.relative_to(place)), is_named=False)
+        for one in paths
+        if ending_of(one) in FORMATS
     ]
     if not found:
-        _refuse_all(name, paths)
+        _refuse_all(path, paths)
     return found
 
 
 def _refuse_all(name: Path, paths: Iterable[Path]) -> NoReturn:
     """Refuse a folder or an archive of which no file can be read."""
-    hint = next((f"{path.name}: {found}" for path in paths if (found := advice(path))), "")
-    raise BadDataset(f"{name}: no file that can be read in it; {hint or 'known are ' + ', '.join(READERS)}")
+    hint = next((f"{path.name}: {found}" for path in paths if (found := _advice(path))), "")
+    raise BadDataset(f"{name}: no file that can be read in it; {hint or 'known are ' + ', '.join(FORMATS)}")
 
 
 def _unpack(archive: Path, folder: Path, largest: int) -> None:
@@ -274,10 +271,20 @@ def _unpack(archive: Path, folder: Path, largest: int) -> None:
     with file:
         with reading(archive, what, BadDataset):
             members = list(_members(file, 4 * largest))
-        wanted = [(name, size, member) for name, size, member in members if _is_wanted(name)]
+        wanted = [one for one in members if ending_of(Path(one[0])) in FORMATS or one[0].endswith(BESIDE)]
         if not wanted:
             _refuse_all(archive, [Path(name) for name, _, _ in members])
-        _refuse_members(archive, wanted, largest, shutil.disk_usage(folder.parent).free)
+        for name, size, _ in wanted:
+            form = FORMATS.get(ending_of(Path(name)))
+            factor = 4 if form is not None and form.is_whole else 1
+            refuse_too_large(f"{archive}: {name!r:.80}", size, factor * largest)
+        twice = [name for name, count in Counter(name for name, _, _ in wanted).items() if count > 1]
+        if twice:
+            raise BadDataset(f"{archive}: holds {twice[0]!r:.80} twice; rename one or import them unpacked")
+        missing = sum(size for _, size, _ in wanted) - shutil.disk_usage(folder.parent).free
+        if missing > 0:
+            more = f"{missing / 2**30:.3g} GiB more than the disk has free"
+            raise BadDataset(f"{archive}: unpacked, it needs {more}")
         with reading(archive, what, BadDataset):
             entries = [member for _, _, member in wanted]
             file.extractall(folder, entries, **({} if is_zip else {"filter": "data"}))
@@ -295,36 +302,3 @@ def _members(file: Any, largest: int) -> Iterator[tuple[str, int, Any]]:
             yield entry.name, entry.size, entry
             if entry.size > largest:
                 return
-
-
-def _refuse_members(archive: Path, members: Sequence[tuple[str, int, Any]], largest: int, room: int) -> None:
-    """Refuse two files of one name, one that memory does not suffice for, and more than the disk has room."""
-    for name, size, _ in members:
-        factor = 4 if ending_of(Path(name)) in WHOLE else 1
-        refuse_too_large(f"{archive}: {name!r:.80}", size, factor * largest)
-    repeated = next(
-        (name for name, count in Counter(name for name, _, _ in members).items() if count > 1), ""
-    )
-    if repeated:
-        raise BadDataset(f"{archive}: holds {repeated!r:.80} twice; rename one or import them unpacked")
-    missing = sum(size for _, size, _ in members) - room
-    if missing > 0:
-        raise BadDataset(
-            f"{archive}: unpacked, it needs {missing / 2**30:.3g} GiB more than the disk has free"
-        )
-
-
-def _is_wanted(name: str) -> bool:
-    """Whether a file in an archive can be read or belongs to a shapefile."""
-    return ending_of(Path(name)) in READERS or Path(name).suffix.lower() in (".shx", ".dbf", ".prj", ".cpg")
-
-
-def _remove_left_over() -> None:
-    """Remove what archives were unpacked to by imports that were killed."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{UNPACKED}*-*"):
-        process = folder.name.removeprefix(UNPACKED).partition("-")[0]
-        with suppress(OSError, ValueError):
-            try:
-                os.kill(int(process), 0)
-            except ProcessLookupError:
-                shutil.rmtree(folder, ignore_errors=True)

@@ -1,20 +1,24 @@
-"""Tables in text, in whatever encoding, separated by commas or otherwise."""
+"""Tables in text, in whatever encoding, separated by commas or otherwise; columns of a file without a header
+get the names that their values suggest."""
 
 from __future__ import annotations
 
 import codecs
 import csv
 import io
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import islice, product
 from pathlib import Path
 
 import numpy as np
 
-from chronoforest.data.headers import holds_value, names_without_header
-from chronoforest.data.maps import with_places
-from chronoforest.data.tables import Column, Table, shortened
+from chronoforest.data.axes import coordinate_axes
+from chronoforest.data.clocks import DATE, HOURS, are_dates, are_epochs
+from chronoforest.data.columns import Column, Table, number_of, shortened
+from chronoforest.data.maps import NAMELESS, lists_places, with_places
 from chronoforest.errors import BadDataset
+from chronoforest.types import FloatArray
 
 MARKS = {
     codecs.BOM_UTF32_LE: "utf-32",  # begins as that of UTF-16-LE does, so it is looked for first
@@ -24,8 +28,14 @@ MARKS = {
 }
 """What files in wide encodings begin with."""
 
+ZEROS = {"x0x0": "utf-16-le", "0x0x": "utf-16-be", "x000": "utf-32-le", "000x": "utf-32-be"}
+"""Which of four bytes are zero in text of wide encodings without a mark."""
+
 PLT = ("latitude", "longitude", "zero", "altitude_feet", "days", "date", "time")
 """Columns of a track of GeoLife."""
+
+TIMED = {"time", "seq", "frame"}
+"""Names of columns that say when or in which order rows were recorded."""
 
 
 def read_text(path: Path, content: bytes, header: Sequence[str] = (), num_skipped: int = 0) -> Table:
@@ -39,10 +49,10 @@ def read_text(path: Path, content: bytes, header: Sequence[str] = (), num_skippe
     # Lines that some programs write above the header have fewer cells than the last rows.
     width = max(map(len, rows[-20:]))
     first = next((k for k, row in enumerate(rows[:8]) if len(row) >= width), 0)
-    rows = rows if any(map(holds_value, rows[first])) else rows[first:]
+    rows = rows if any(map(_holds_value, rows[first])) else rows[first:]
     names = _names(rows)
-    has_header = not any(map(holds_value, names)) and not num_skipped
-    guessed = [] if header or has_header else names_without_header(path, rows, len(names))
+    has_header = not any(map(_holds_value, names)) and not num_skipped
+    guessed = [] if header or has_header else _suggested(path, rows, len(names))
     names = list(header) or guessed or _numbered(names)
     if "" in names or len(set(names)) < len(names):
         shown = shortened(", ".join(map(repr, names)))
@@ -60,27 +70,22 @@ def _rows(path: Path, content: bytes, num_skipped: int) -> list[list[str]]:
     Not by pandas, which fills short rows up in silence and takes nine seconds where 40,000 columns take one.
     """
     encoding = _encoding(path, content)
-    head = list(islice(_lines(content, encoding), num_skipped, num_skipped + 20))
-    separator, num_comments = _separator(head), _num_comments(head)
-    lines = islice(_lines(content, encoding), num_skipped + num_comments, None)
+    head, lines = (io.TextIOWrapper(io.BytesIO(content), encoding=encoding, newline="") for _ in range(2))
+    first = list(islice(head, num_skipped, num_skipped + 20))
+    separator = _separator(first)
+    rest = islice(lines, num_skipped + _num_comments(first, separator), None)
     csv.field_size_limit(max(csv.field_size_limit(), len(content)))
+    known: dict[str, str] = {}
+    rows = []
     try:
-        reader = csv.reader(lines, delimiter=separator, skipinitialspace=separator == " ")
-        return list(_shared(row for row in reader if row))
+        for row in csv.reader(rest, delimiter=separator, skipinitialspace=separator == " "):
+            # Cells that come again and again are kept once.
+            share = known.setdefault if len(known) < 200_000 else known.get
+            if row:
+                rows.append([share(cell, cell) for cell in row])
     except csv.Error as error:
         raise BadDataset(f"{path}: not a CSV file ({error})") from error
-
-
-def _shared(rows: Iterable[list[str]], most: int = 200_000) -> Iterator[list[str]]:
-    """The same rows; cells that come again and again are kept once, of as many different ones as most."""
-    known: dict[str, str] = {}
-    for row in rows:
-        share = known.setdefault if len(known) < most else known.get
-        yield [share(cell, cell) for cell in row]
-
-
-def _lines(content: bytes, encoding: str) -> Iterator[str]:
-    return io.TextIOWrapper(io.BytesIO(content), encoding=encoding, newline="")
+    return rows
 
 
 def _encoding(path: Path, content: bytes) -> str:
@@ -88,10 +93,9 @@ def _encoding(path: Path, content: bytes) -> str:
     has zeros where they do."""
     start = content[:1000]
     zeros = "".join("0" if start[k::4].count(0) > len(start) / 6 else "x" for k in range(4))
-    wide = {"x0x0": "utf-16-le", "0x0x": "utf-16-be", "x000": "utf-32-le", "000x": "utf-32-be"}
-    told = [encoding for mark, encoding in MARKS.items() if content.startswith(mark)]
-    told += [wide[zeros]] if zeros in wide else []
-    for encoding in told[:1] or (["utf-8-sig"] if b"\0" in content else ["utf-8-sig", "cp1252"]):
+    wide = [encoding for mark, encoding in MARKS.items() if content.startswith(mark)]
+    wide += [ZEROS[zeros]] if zeros in ZEROS else []
+    for encoding in wide[:1] or (["utf-8-sig"] if b"\0" in content else ["utf-8-sig", "cp1252"]):
         try:
             content.decode(encoding)
         except UnicodeDecodeError as error:
@@ -114,14 +118,13 @@ def _separator(lines: Sequence[str]) -> str:
     return " " if has_spaces else ","
 
 
-def _num_comments(lines: Sequence[str]) -> int:
+def _num_comments(lines: Sequence[str], separator: str) -> int:
     """Lines with a hash before the header; the last of them is the header where it has as many words."""
     count = next((k for k, line in enumerate(lines) if not line.startswith("#")), len(lines))
-    if 0 < count < len(lines):
-        separator = _separator(lines)
-        is_header = lines[count - 1].lstrip("# ").count(separator) == lines[count].strip().count(separator)
-        return count - is_header
-    return 0
+    if not 0 < count < len(lines):
+        return 0
+    is_header = lines[count - 1].lstrip("# ").count(separator) == lines[count].strip().count(separator)
+    return count - is_header
 
 
 def _names(rows: Sequence[Sequence[str]]) -> list[str]:
@@ -134,11 +137,13 @@ def _names(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _numbered(names: Sequence[str]) -> list[str]:
-    """Every name once: columns without one, and those whose name was there before, are numbered."""
-    known: dict[str, None] = {}
+    """Columns without a name, and those whose name was there before, are numbered."""
+    known: list[str] = []
+    seen: set[str] = set()
     for number, name in enumerate(names, start=1):
-        known[f"{name}{number}" if name and name in known else name or f"column{number}"] = None
-    return [*known, *[""] * (len(names) - len(known))]
+        known.append(f"{name}{number}" if name and name in seen else name or f"column{number}")
+        seen.add(known[-1])
+    return known
 
 
 def _columns(
@@ -155,3 +160,130 @@ def _columns(
     for k, row in enumerate(rows):
         cells[k] = row[:width] if k not in odd else ""
     return {name: cells[:, k] for k, name in enumerate(names)}
+
+
+def _number(text: str) -> float:
+    """A cell as a number, with a point or a comma; NaN where it is none."""
+    return number_of(text) if text[-1:].isdigit() or text.endswith(".") else float("nan")
+
+
+def _holds_value(cell: str) -> bool:
+    """Whether a cell is a number, a date or a list, which no column is called."""
+    cell = cell.strip()
+    return np.isfinite(_number(cell)) or cell.startswith("[[") or DATE.fullmatch(cell) is not None
+
+
+def _suggested(path: Path, rows: Sequence[Sequence[str]], width: int) -> list[str]:
+    """Names for the columns of a file whose first row names nothing; refused, with what would name them, if
+    values do not show it.
+
+    width: cells of a row that count.
+    """
+    sample = [[cell.strip() for cell in row[:width]] for row in rows[:500] if len(row) >= width]
+    names, is_certain = Sample(list(zip(*sample, strict=True))).names()
+    if TIMED & {*names} and is_certain:
+        return names
+    if names:
+        doubt = "" if is_certain else " (both orders of lon and lat would fit)"
+        advice = f"if these are {', '.join(names)}, add --header {','.join(names)}{doubt}"
+    else:
+        advice = f"name all its {width} columns in their order, such as --header id,time,lon,lat"
+    got = shortened(", ".join(map(repr, rows[0])))
+    raise BadDataset(f"{path}: the first row must name every column once, got {got}; {advice}")
+
+
+class Sample:
+    """Some rows of a file without a header; texts, numbers: [columns][n] cells, NaN where they are none."""
+
+    def __init__(self, texts: Sequence[Sequence[str]]) -> None:
+        self.texts = texts
+        self.numbers = [np.array([_number(text) for text in column]) for column in texts]
+
+    @cached_property
+    def times(self) -> dict[int, str]:
+        """Which column is the time, or which two are the date and the time."""
+        for k, (texts, numbers) in enumerate(zip(self.texts, self.numbers, strict=True)):
+            if are_dates(texts) or are_epochs(numbers):
+                return {k: "time"}
+        found: dict[int, str] = {}
+        for name, pattern in (("time", HOURS), ("date", DATE)):
+            known = [k for k, texts in enumerate(self.texts) if all(map(pattern.fullmatch, texts))]
+            found |= dict.fromkeys(known[:1], name)
+        return found
+
+    @cached_property
+    def bodies(self) -> list[int]:
+        """Columns in which most cells are like others, as those are that tell recordings apart; past the
+        first, a mere yes or no names no body."""
+        few = [k for k, texts in enumerate(self.texts) if len(set(texts)) <= max(1, len(texts) // 3)]
+        return [k for k in few if k not in self.times and (k == 0 or not set(self.texts[k]) <= {"0", "1"})]
+
+    def steps(self, k: int, body: int | None = None) -> FloatArray:
+        """From a cell to the next, of the same body where its column is given."""
+        if body is None:
+            return np.diff(self.numbers[k])
+        codes = np.unique(self.texts[body], return_inverse=True)[1]
+        order = np.argsort(codes, kind="stable")
+        return np.asarray(np.diff(self.numbers[k][order])[np.diff(codes[order]) == 0])
+
+    def rises(self, k: int, body: int | None = None) -> bool:
+        """Whether every cell is a larger number than the one before."""
+        steps = self.steps(k, body)
+        return len(steps) > 0 and bool((steps > 0).all())
+
+    def names(self) -> tuple[list[str], bool]:
+        """A name for every column, from what it holds, and whether degrees can only be in that order; no
+        names where nothing looks like coordinates."""
+        places, is_certain = self._places()
+        if not places:
+            return [], True
+        names = {**self.times, **places}
+        if not TIMED & {*names.values()}:
+            names |= self._order([k for k in range(len(self.texts)) if k not in names])
+        if "id" not in names.values():
+            names |= dict.fromkeys([k for k in self.bodies if k not in names][:1], "id")
+        return [names.get(k, f"column{k + 1}") for k in range(len(self.texts))], is_certain
+
+    def _places(self) -> tuple[dict[int, str], bool]:
+        """Which two columns are coordinates, or which one holds places, and whether the order is certain."""
+        for k, texts in enumerate(self.texts):
+            if lists_places(np.array(texts, dtype=object)):
+                return {k: NAMELESS}, True
+        spans = [float(np.ptp(numbers)) for numbers in self.numbers]
+        free = [k for k, span in enumerate(spans) if k not in self.times and span > 0]
+        fine = {k for k in free if (self.numbers[k] != np.rint(self.numbers[k])).any()}
+        whole = {k for k in free if k not in fine and self._are_pixels(k)}
+        # Columns beside each other; one that never changes, such as a height, may stand between.
+        pairs = [(k, k + 1) for k in range(len(spans) - 1)]
+        pairs += [(k - 1, k + 1) for k in range(1, len(spans) - 1) if spans[k] == 0]
+        known = sorted(pair for pair in pairs if fine.issuperset(pair) or whole.issuperset(pair))
+        # A time in seconds lies beside the coordinates and looks like one, but for rising all the way.
+        best = min(known, key=lambda pair: sum(map(self.rises, pair)), default=None)
+        if best is None:
+            return {}, True
+        values = np.stack([self.numbers[k] for k in best], axis=1)
+        axes = coordinate_axes(values, steps=np.diff(values, axis=0), is_named=False)
+        names = (("lat", "lon") if axes.is_swapped else ("lon", "lat")) if axes.is_degrees else ("x", "y")
+        return dict(zip(best, names, strict=True)), axes.is_certain
+
+    def _are_pixels(self, k: int) -> bool:
+        """Whether whole numbers rise here and fall there, as coordinates in pixels do and no count of a
+        body's rows does."""
+        steps = self.steps(k)
+        if k in self.bodies or not ((steps > 0).any() and (steps < 0).any()):
+            return False
+        # Ids come first in files, so of thousands of columns not all pairs are looked at.
+        return not any(self.rises(k, body) for body in self.bodies[:20])
+
+    def _order(self, free: Sequence[int]) -> dict[int, str]:
+        """The column that rises from row to row, or from row to row of each body that another one names: a
+        count of rows or pictures where nearly every step is the same whole number, else a time in seconds."""
+        ids = [k for k in self.bodies if k in free][:20]
+        for body, k in [*product([None], free), *((body, k) for k, body in product(free, ids) if body != k)]:
+            if self.rises(k, body):
+                steps = np.diff(np.unique(self.numbers[k])) if body is None else self.steps(k, body)
+                usual, least = np.median(steps), 0.9 if body is not None else 0.999999
+                counts = usual == np.rint(usual) and (steps == usual).mean() > least
+                name = ("seq" if body is None else "frame") if counts else "time"
+                return {k: name} if body is None else {k: name, body: "id"}
+        return {}

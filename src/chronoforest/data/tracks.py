@@ -57,20 +57,14 @@ class Tracks:
 
     def __iter__(self) -> Iterator[Tracks]:
         """Each part alone."""
-        for k, rows in enumerate(self.slices):
-            first = np.zeros(rows.stop - rows.start, dtype=np.int64)
+        for k, (end, length) in enumerate(zip(np.cumsum(self.lengths), self.lengths, strict=True)):
+            first, rows = np.zeros(length, dtype=np.int64), slice(end - length, end)
             yield Tracks(self.names[k : k + 1], first, self.time[rows], self.values[rows])
 
     @cached_property
     def lengths(self) -> IntArray:
         """[P] rows of each part."""
         return np.bincount(self.part, minlength=len(self.names))
-
-    @property
-    def slices(self) -> list[slice]:
-        """Rows of each part."""
-        ends = np.cumsum(self.lengths)
-        return [slice(end - length, end) for end, length in zip(ends, self.lengths, strict=True)]
 
     @property
     def places(self) -> FloatArray:
@@ -95,7 +89,8 @@ class Tracks:
     @cached_property
     def hops(self) -> FloatArray:
         """[N − 1] units from each place to the next."""
-        return np.asarray(np.linalg.norm(self.moves, axis=1))
+        with np.errstate(over="ignore"):  # damaged places may lie beyond any number
+            return np.asarray(np.linalg.norm(self.moves, axis=1))
 
     @cached_property
     def speeds(self) -> FloatArray:
@@ -138,25 +133,23 @@ def split(tracks: Tracks, is_cut: BoolArray, check: str, what: str) -> tuple[Tra
     """Parts of tracks between their cuts [N − 1], and how many cuts there were."""
     parts = tracks.cut(is_cut)
     count = len(parts) - len(tracks)
-    found = f"{count} {what}" if count else f"none {what}"
-    return parts.where(np.ones(len(parts.time), dtype=bool)), Finding(
-        check, found, "split there" if count else ""
-    )
+    finding = Finding(check, f"{count or 'none'} {what}", "split there" if count else "")
+    return parts.where(np.ones(len(parts.time), dtype=bool)), finding
 
 
 def resampled(tracks: Tracks, period: float) -> Tracks:
     """Rows `period` seconds apart, interpolated linearly."""
-    return Tracks.joined(_evenly(str(track.names[0]), track, period) for track in tracks)
-
-
-def _evenly(name: str, track: Tracks, period: float) -> tuple[str, FloatArray, FloatArray]:
-    if np.allclose(track.took, period, rtol=1e-3):
-        return name, track.time, track.values
-    num_rows = (track.time[-1] - track.time[0]) / period + 1
-    if num_rows > 50_000_000:
-        raise BadDataset(f"{name}: {num_rows:.3g} rows at a step of {period:g} s are too many")
-    time = track.time[0] + period * np.arange(int(np.floor(num_rows + 1e-6)))
-    return name, time, np.stack([np.interp(time, track.time, column) for column in track.values.T], axis=1)
+    parts = []
+    for track in tracks:
+        name, time, values = str(track.names[0]), track.time, track.values
+        if not np.allclose(track.took, period, rtol=1e-3):
+            num_rows = (time[-1] - time[0]) / period + 1
+            if num_rows > 50_000_000:
+                raise BadDataset(f"{name}: {num_rows:.3g} rows at a step of {period:g} s are too many")
+            time = time[0] + period * np.arange(int(np.floor(num_rows + 1e-6)))
+            values = np.stack([np.interp(time, track.time, column) for column in values.T], axis=1)
+        parts.append((name, time, values))
+    return Tracks.joined(parts)
 
 
 def are_moves(lengths: FloatArray, usual: float | None = None, standing: float = 0.1) -> BoolArray:
@@ -218,9 +211,16 @@ def moves_across(tracks: Tracks) -> float:
 
 
 def rows_to_see_a_move(tracks: Tracks) -> int:
-    """Rows that it takes until moves are no longer lost in noise: two of them lead on and not to and fro; 1
-    where no number of rows does."""
-    return next((lag for lag in (1, 2, 3, 5, 8, 12, 20, 30) if _straightness(tracks, lag) >= 0.9), 1)
+    """Rows that it takes until moves are no longer lost in noise: the way across two of them is nine tenths
+    of the way along them in the median; 1 where no number of rows does."""
+    for lag in (1, 2, 3, 5, 8, 12, 20, 30):
+        before, after = _around(tracks, lag)
+        along = np.linalg.norm(before, axis=1) + np.linalg.norm(after, axis=1)
+        moving = are_moves(along)
+        across = np.linalg.norm(before + after, axis=1)
+        if moving.any() and np.median(across[moving] / along[moving]) >= 0.9:
+            return lag
+    return 1
 
 
 def _around(tracks: Tracks, lag: int) -> tuple[FloatArray, FloatArray]:
@@ -228,16 +228,6 @@ def _around(tracks: Tracks, lag: int) -> tuple[FloatArray, FloatArray]:
     is_inner = tracks.part[2 * lag :] == tracks.part[: -2 * lag]
     moves = tracks.places[lag:] - tracks.places[:-lag]
     return moves[:-lag][is_inner], moves[lag:][is_inner]
-
-
-def _straightness(tracks: Tracks, lag: int) -> float:
-    """The way across two moves of `lag` rows each by the way along them, in the median; 0 where rows are too
-    few."""
-    before, after = _around(tracks, lag)
-    along = np.linalg.norm(before, axis=1) + np.linalg.norm(after, axis=1)
-    moving = are_moves(along)
-    across = np.linalg.norm(before + after, axis=1)
-    return float(np.median(across[moving] / along[moving])) if moving.any() else 0.0
 
 
 @dataclass(frozen=True)
@@ -264,15 +254,11 @@ class Spacing:
         """Whether lines between rows cut corners by so much of a move that the ways are not known."""
         return self.cut > 0.25 * self.move
 
-    def figures(self, unit: str) -> str:
-        """The figures alone; unit: of lengths."""
+    def summary(self, unit: str, advice: str = ": too far to show the ways, record more often") -> str:
+        """One line for people, with advice where rows are too far apart; unit: of lengths."""
         move, cut = plainly(self.move), plainly(self.cut)
-        return f"{move} {unit} apart; lines between them cut corners by up to {cut} {unit}"
-
-    def summary(self, unit: str) -> str:
-        """One line for people; unit: of lengths."""
-        advice = ": too far to show the ways, record more often" if self.is_coarse else ""
-        return self.figures(unit) + advice
+        shown = f"{move} {unit} apart; lines between them cut corners by up to {cut} {unit}"
+        return shown + (advice if self.is_coarse else "")
 
 
 def _corners_cut(tracks: Tracks, lag: int) -> tuple[float, float]:
