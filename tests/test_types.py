@@ -1,4 +1,5 @@
 import json
+from dataclasses import asdict, replace
 
 import numpy as np
 import pandas as pd
@@ -7,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chronoforest.errors import InvalidParameter, InvalidProblem
+from chronoforest.typed import from_plain
 from chronoforest.types import Calibration, JointRoute, Pair, Problem, SharedNoise, path_length
 
 quick = settings(deadline=None, derandomize=True, max_examples=50)
@@ -127,7 +129,7 @@ CALIBRATION = Calibration(0.01, 1.1, (0.9, 1.2), (0.8, 1.5), 50.0, ((5.0, 1.0), 
 
 
 def test_a_calibration_survives_json():
-    assert Calibration.from_dict(json.loads(json.dumps(CALIBRATION.to_dict()))) == CALIBRATION
+    assert from_plain(Calibration, json.loads(json.dumps(asdict(CALIBRATION)))) == CALIBRATION
 
 
 @quick
@@ -156,7 +158,7 @@ def test_the_local_error_is_that_of_the_next_larger_gap_and_infinite_beyond_the_
 )
 def test_an_impossible_calibration_is_refused(broken):
     with pytest.raises(InvalidParameter, match="got"):
-        Calibration.from_dict(CALIBRATION.to_dict() | broken)
+        replace(CALIBRATION, **broken)
 
 
 def test_no_waypoints_may_be_said_in_three_ways():

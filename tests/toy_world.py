@@ -20,8 +20,8 @@ def as_tables(settings):
     """The same nested tables that reading the written file gives."""
     tables = {}
     for setting in settings:
-        table = tables
-        for part in setting.table.split(".") if setting.table else ():
+        table, *parts = tables, *setting.name.split(".")
+        for part in parts[:-1]:
             table = table.setdefault(part, {})
-        table[setting.key] = setting.value
+        table[parts[-1]] = setting.value
     return tables

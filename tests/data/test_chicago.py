@@ -12,7 +12,7 @@ from scipy.spatial import cKDTree
 from chronoforest.data.columns import Columns
 from chronoforest.data.imports import ImportParams, import_files
 from chronoforest.data.reach import survey
-from chronoforest.presets.statistics import Statistics
+from chronoforest.presets.proposal import Statistics
 
 BESIDE = Path(__file__).parents[2].parent / "shared" / "data" / "chicago"
 TRIPS = Path(os.environ.get("CHRONOFOREST_CITY", BESIDE)) / "trips.csv.gz"

@@ -6,8 +6,7 @@ from damage import cases, damaged_bytes, ends_well, numbers, odd
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chronoforest.presets.files import Setting, write_preset_file
-from chronoforest.presets.named import Preset, load_preset
+from chronoforest.presets.named import Preset, Setting, load_preset, write_preset_file
 
 
 def settings_of(params, where=""):

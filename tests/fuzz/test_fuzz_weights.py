@@ -18,7 +18,7 @@ from chronoforest.models.params import SamplerParams
 from chronoforest.models.tracking import get_tracker
 
 SOUND = np.full((2, 2), 5.0)
-FITTED = CALIBRATION.to_dict()
+FITTED = asdict(CALIBRATION)
 
 
 def stored(folder):

@@ -13,8 +13,8 @@ from chronoforest.errors import BadDataset, UnknownPreset
 from chronoforest.presets.learning import add_files, is_learned, learn, learn_files
 from chronoforest.presets.loading import load_planner
 from chronoforest.presets.named import get_preset
+from chronoforest.presets.proposal import Ways
 from chronoforest.presets.roadmaps import kept_roadmap
-from chronoforest.presets.statistics import Ways
 from chronoforest.types import Problem
 
 PARAMS = ImportParams(step=1.0, origin=(0.0, 0.0))

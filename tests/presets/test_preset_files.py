@@ -9,8 +9,14 @@ import pytest
 from toy_world import as_tables
 
 from chronoforest.errors import BadPresetFile, CannotWrite, InvalidParameter
-from chronoforest.presets.files import Setting, overlay, read_preset_file, write_preset_file
-from chronoforest.presets.named import Preset, load_preset
+from chronoforest.presets.named import (
+    Preset,
+    Setting,
+    load_preset,
+    overlay,
+    read_preset_file,
+    write_preset_file,
+)
 from chronoforest.types import WorldParams
 
 FILE = Path("some.toml")

@@ -109,7 +109,7 @@ def test_a_preset_is_found_by_the_name_or_path_of_its_file(tmp_path, monkeypatch
     ("text", "sentence"),
     [
         ('name = "x"', "name cannot be set"),
-        ("[models.distance]\nlatent = 8", "width, reach; the rest is the same for every preset now"),
+        ("[models.distance]\nlatent = 8", "width, reach; the rest is the same for every preset"),
         ("[planner.world]\njump = 3.0", "unknown key planner.world; planner may set: "),
         ("[world]\njump = 0.0", "in world: jump must be above 0, got 0.0"),
         ("[models.window]\nhorizon = 35", "multiple of 10 frames, got 35"),

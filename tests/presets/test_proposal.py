@@ -10,10 +10,8 @@ from chronoforest.data.episodes import Episodes
 from chronoforest.errors import BadDataset
 from chronoforest.models.density import DensityParams, fit_density
 from chronoforest.models.params import num_tokens
-from chronoforest.presets.files import overlay
-from chronoforest.presets.named import Preset
-from chronoforest.presets.proposal import propose
-from chronoforest.presets.statistics import Statistics
+from chronoforest.presets.named import Preset, overlay
+from chronoforest.presets.proposal import Statistics, propose
 from chronoforest.search.junction import EXEC_SCALE
 
 

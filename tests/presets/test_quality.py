@@ -31,11 +31,11 @@ NAME = "pointmaze-medium-stitch-v0"
     ],
 )
 def test_grades_know_which_way_is_better(name, value, grade):
-    assert quality.mark(name, value).grade == grade
+    assert quality.Mark(name, value).grade == grade
 
 
 def test_what_is_not_good_says_what_to_do_and_what_is_good_does_not():
-    poor, good = quality.mark("torn_segments", 0.37), quality.mark("torn_segments", 0.01)
+    poor, good = quality.Mark("torn_segments", 0.37), quality.Mark("torn_segments", 0.01)
     assert str(poor).startswith("poor: 37.0 % of generated segments jump")
     assert "train the denoiser longer" in str(poor)
     assert str(good) == "good: 1.0 % of generated segments jump where recordings do not"
@@ -79,7 +79,7 @@ def write_marks(folder, *marks):
 
 
 def test_marks_are_read_as_they_were_written(tmp_path):
-    marks = [quality.mark("torn_segments", 0.2), quality.mark("joined_places", 1.0)]
+    marks = [quality.Mark("torn_segments", 0.2), quality.Mark("joined_places", 1.0)]
     write_marks(tmp_path, *marks)
     assert quality.read_marks(tmp_path) == marks
 
@@ -99,11 +99,11 @@ def copied(tmp_path):
 
 
 def test_weak_weights_warn_with_what_to_do_and_fair_ones_do_not(copied):
-    write_marks(copied, quality.mark("torn_segments", 0.2))
+    write_marks(copied, quality.Mark("torn_segments", 0.2))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         load_planner(NAME, weights=copied)
-    write_marks(copied, quality.mark("torn_segments", 0.2), quality.mark("joined_places", 0.1))
+    write_marks(copied, quality.Mark("torn_segments", 0.2), quality.Mark("joined_places", 0.1))
     with pytest.warns(quality.WeakModels, match=r"10\.0 % of the ways.*record ways between") as caught:
         load_planner(NAME, weights=copied)
     assert "torn" not in str(caught[0].message)
@@ -118,8 +118,8 @@ def test_damaged_marks_are_named(text, tmp_path):
 
 
 def test_a_verdict_speaks_of_one_thing_and_its_worst_figure(tmp_path):
-    marks = [quality.mark(name, 0.2) for name in ("unseen_places", "torn_segments", "confirmed_ways")]
-    marks.append(quality.mark("distance_order", 0.99))
+    marks = [quality.Mark(name, 0.2) for name in ("unseen_places", "torn_segments", "confirmed_ways")]
+    marks.append(quality.Mark("distance_order", 0.99))
     found = {one.about: (one.name, one.grade) for one in quality.verdicts(marks)}
     assert found == {
         "routes": ("unseen_places", "poor"),
@@ -129,7 +129,7 @@ def test_a_verdict_speaks_of_one_thing_and_its_worst_figure(tmp_path):
 
 
 def test_the_same_warning_is_given_once(copied):
-    write_marks(copied, quality.mark("joined_places", 0.1))
+    write_marks(copied, quality.Mark("joined_places", 0.1))
     with pytest.warns(quality.WeakModels):
         load_planner(NAME, weights=copied)
     with warnings.catch_warnings():
@@ -140,7 +140,7 @@ def test_the_same_warning_is_given_once(copied):
 def test_a_denoiser_that_hardly_confirms_what_was_driven_is_not_asked(copied):
     problem = Problem([[0.0, 0.0]], [[4.0, 0.0]])
     for share, evidence in ((0.6, "verified"), (0.4, "inferred")):
-        write_marks(copied, quality.mark("confirmed_ways", share))
+        write_marks(copied, quality.Mark("confirmed_ways", share))
         with pytest.warns(quality.WeakModels) as caught:
             planner = load_planner(NAME, weights=copied)
         assert ("is not asked" in str(caught[0].message)) == (evidence == "inferred")
@@ -153,5 +153,5 @@ def test_a_denoiser_that_hardly_confirms_what_was_driven_is_not_asked(copied):
 def test_a_denoiser_that_misses_more_than_one_driven_way_in_fifty_does_not_refute_any(
     copied, share, is_believed
 ):
-    write_marks(copied, quality.mark("confirmed_ways", share))
+    write_marks(copied, quality.Mark("confirmed_ways", share))
     assert load_planner(NAME, weights=copied).prepared("verified").variant.refutes == is_believed

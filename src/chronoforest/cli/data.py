@@ -72,7 +72,7 @@ def _reach(episodes: Episodes) -> Reach | None:
     """What can be reached from where, printed; None where the recordings are too few or too short to tell."""
     from chronoforest.data.reach import survey
     from chronoforest.errors import BadDataset
-    from chronoforest.presets.statistics import Statistics
+    from chronoforest.presets.proposal import Statistics
 
     found = Statistics(episodes)
     try:

@@ -52,7 +52,7 @@ def learn(
     _refuse_contradictions(files, add, both_ways, one_way)
     from chronoforest.cli.terminal import LINE_SECONDS, shown
     from chronoforest.presets.learning import add_files, change_lines, is_learned, learn_files, world_lines
-    from chronoforest.presets.statistics import Ways
+    from chronoforest.presets.proposal import Ways
 
     lines: list[str] = []
     if train and not (add or overwrite) and is_learned(files, name):

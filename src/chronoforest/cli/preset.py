@@ -25,7 +25,7 @@ def list_presets() -> None:
 def _is_preset(path: Path) -> bool:
     """Whether a TOML file has the tables of a preset."""
     from chronoforest.errors import BadPresetFile
-    from chronoforest.presets.files import read_preset_file
+    from chronoforest.presets.named import read_preset_file
 
     try:
         return {"models", "planner", "sampler", "execution"} & read_preset_file(path).keys() != set()
@@ -54,8 +54,7 @@ def new(
     if not os.path.isfile(data):
         raise BadDataset(f"{data}: no such file; `chronoforest data import` makes one")
     from chronoforest.data.episodes import load
-    from chronoforest.presets.files import write_preset_file
-    from chronoforest.presets.named import load_preset
+    from chronoforest.presets.named import load_preset, write_preset_file
     from chronoforest.presets.proposal import PLAIN, head, propose
 
     settings = propose(load(data), Path(os.path.relpath(data, path.parent)).as_posix())

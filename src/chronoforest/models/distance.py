@@ -221,7 +221,7 @@ def load_distance(
     stored = Stored.read(folder, "distance", file, preset)
     distance = TemporalDistance(stored.filled(net), device)
     with reading(stored.path, "a calibrated distance", BadCheckpoint):
-        return distance, Calibration.from_dict(stored.card["calibration"])
+        return distance, from_plain(Calibration, stored.card["calibration"])
 
 
 @dataclass(frozen=True)

@@ -91,7 +91,7 @@ def fit_distance_model(recordings: Recordings, params: ModelParams, run: Trainin
         "held_out_rank_correlation": rank_correlation(predicted, pairs.steps),
         "held_out_median_ratio": float(np.median(pairs.steps / np.maximum(predicted, 1e-6))),
     }
-    fitted = calibrate(predicted, pairs.steps, params.distance.local_window).to_dict()
+    fitted = asdict(calibrate(predicted, pairs.steps, params.distance.local_window))
     about = {**recordings.card, "params": settings, "calibration": fitted}
     return run.save("distance", tensors, figures, loop, watch, **about)
 

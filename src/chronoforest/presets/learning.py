@@ -7,7 +7,7 @@ import os
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -21,13 +21,11 @@ from chronoforest.data.tracks import Watch, unwatched
 from chronoforest.errors import BadDataset, CannotWrite
 from chronoforest.files import locked
 from chronoforest.names import check_new_name
-from chronoforest.presets.files import write_preset_file
 from chronoforest.presets.loading import PresetPlanner, load_planner
-from chronoforest.presets.named import get_preset
+from chronoforest.presets.named import get_preset, write_preset_file
 from chronoforest.presets.options import TrainOptions
-from chronoforest.presets.proposal import head, propose
+from chronoforest.presets.proposal import Ways, head, propose
 from chronoforest.presets.roadmaps import kept_roadmap
-from chronoforest.presets.statistics import Ways
 from chronoforest.presets.training import train_preset
 from chronoforest.roadmap.changes import Change, ChangeParams, changes
 from chronoforest.roadmap.states import tracks_of
@@ -110,9 +108,15 @@ def add_files(
     """
     path = get_preset(name).recordings
     with locked(path):
-        known = _dated(load(path), date.fromtimestamp(path.stat().st_mtime))
+        known = load(path)
+        learned = date.fromtimestamp(path.stat().st_mtime).isoformat()
+        batches = known.metadata.get(BATCHES, [{"first": 0, "taken_in": learned}])
+        known = replace(known, metadata={**known.metadata, BATCHES: batches}, recording=known.owner)
         imported = import_files(files, *_as_before(known), watch)
-        kept = known if forget_before is None else _since(known, forget_before)
+        batch = np.searchsorted([one["first"] for one in batches], known.owner, side="right") - 1
+        taken_in = [date.fromisoformat(one["taken_in"]) for one in batches]
+        is_late = [forget_before is None or day >= forget_before for day in taken_in]
+        kept = known.where(np.array(is_late)[batch])
         save_episodes(path, _together(kept, imported.episodes))
         list(train_preset(TrainOptions(name), ["density"]))
     num_forgotten = len(np.unique(known.owner)) - len(np.unique(kept.owner))
@@ -133,20 +137,6 @@ def _as_before(known: Episodes) -> tuple[Columns, ImportParams]:
         units="degrees" if known.frame.kind == "degrees" else "plain",
         origin=(known.frame.origin[0], known.frame.origin[1]),
     )
-
-
-def _dated(known: Episodes, day: date) -> Episodes:
-    """Episodes whose metadata says when they were taken in; `day`: when they were where it does not."""
-    batches = known.metadata.get(BATCHES, [{"first": 0, "taken_in": day.isoformat()}])
-    return Episodes(known.observations, known.actions, {**known.metadata, BATCHES: batches}, known.owner)
-
-
-def _since(known: Episodes, day: date) -> Episodes:
-    """Those that were taken in on a day or later."""
-    batches = known.metadata[BATCHES]
-    batch = np.searchsorted([one["first"] for one in batches], known.owner, side="right") - 1
-    is_late = np.array([date.fromisoformat(one["taken_in"]) >= day for one in batches])
-    return known.where(is_late[batch])
 
 
 def _together(known: Episodes, more: Episodes) -> Episodes:

@@ -8,14 +8,12 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Literal
 
-from chronoforest.data.frames import Frame
 from chronoforest.errors import BadCheckpoint, InvalidParameter
 from chronoforest.execution.route import ExecutionParams, WalkingPlanner
-from chronoforest.models.params import WindowParams
 from chronoforest.models.store import Models, Untrained, distance_file, load_models
 from chronoforest.names import check_device
 from chronoforest.presets.named import Preset, get_preset
-from chronoforest.presets.quality import can_refute, can_verify, warn_of_weak
+from chronoforest.presets.quality import LEAST_BELIEVED, LEAST_CONFIRMED, confirmed_ways, warn_of_weak
 from chronoforest.presets.roadmaps import kept_roadmap
 from chronoforest.roadmap.roadmap import Roadmap
 from chronoforest.typed import check_whole
@@ -98,37 +96,27 @@ def load_planner(
         raise InvalidParameter(f"weights must be the path of a folder, got {weights!r:.40}")
     check_device(device)
     folder = Path(weights) if weights is not None else preset.weights
-    models = load_models(
-        folder,
-        preset.name,
-        preset.sampler,
-        device,
-        preset.tracker_file(tracker),
-        distance_file(distance),
-    )
-    _refuse_other_frame(preset, folder, models.frame)
-    if isinstance(models, Models):
-        _refuse_other_window(preset, folder, models.sampler.net.window)
+    files = preset.tracker_file(tracker), distance_file(distance)
+    models = load_models(folder, preset.name, preset.sampler, device, *files)
+    _refuse_changed(preset, folder, models)
+    if models.has_networks:
         warn_of_weak(folder)
-    roadmap = kept_roadmap(folder, preset.name)
-    return PresetPlanner(preset, models, num_threads, roadmap, can_verify(folder), can_refute(folder))
+    confirmed = confirmed_ways(folder)
+    can = confirmed >= LEAST_CONFIRMED, confirmed >= LEAST_BELIEVED
+    return PresetPlanner(preset, models, num_threads, kept_roadmap(folder, preset.name), *can)
 
 
-def _refuse_other_window(preset: Preset, folder: Path, trained: WindowParams) -> None:
-    """Weights plan in the frames they were trained on, whatever the preset says since."""
-    wanted = preset.models.window
-    if trained != wanted:
+def _refuse_changed(preset: Preset, folder: Path, models: Models | Untrained) -> None:
+    """Weights know the plane and the frames they were trained with, whatever the preset says since."""
+    plane, wanted = models.frame, preset.frame
+    if plane is not None and (plane.kind, plane.origin) != (wanted.kind, wanted.origin):
+        raise BadCheckpoint(
+            f"the weights in {folder} were trained with {plane.summary()}, {preset.name!r} has "
+            f"{wanted.summary()}; set [frame] as in the recordings or train it again"
+        )
+    if isinstance(models, Models) and models.sampler.net.window != preset.models.window:
+        trained, window = models.sampler.net.window, preset.models.window
         raise BadCheckpoint(
             f"the weights in {folder} were trained on {trained.horizon} frames of {trained.stride} steps, "
-            f"{preset.name!r} has {wanted.horizon} of {wanted.stride}; train it again"
-        )
-
-
-def _refuse_other_frame(preset: Preset, folder: Path, trained: Frame | None) -> None:
-    """Weights know places of the plane they were trained in; older ones do not say which."""
-    wanted = preset.frame
-    if trained is not None and (trained.kind, trained.origin) != (wanted.kind, wanted.origin):
-        raise BadCheckpoint(
-            f"the weights in {folder} were trained with {trained.summary()}, {preset.name!r} has "
-            f"{wanted.summary()}; set [frame] as in the recordings or train it again"
+            f"{preset.name!r} has {window.horizon} of {window.stride}; train it again"
         )

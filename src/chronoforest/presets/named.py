@@ -1,13 +1,19 @@
-"""Named configurations, as Python values, and the planners they make."""
+"""Presets: those that ship, as Python values, and those of TOML files, which overlay their fields."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+import json
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from itertools import groupby
 from pathlib import Path
+from typing import Any, TypeVar, get_type_hints
 
 from chronoforest.data.frames import Frame
 from chronoforest.errors import BadPresetFile, InvalidParameter
 from chronoforest.execution.route import ExecutionParams
+from chronoforest.files import reading, write_text
 from chronoforest.models.params import (
     DistanceParams,
     ModelParams,
@@ -20,9 +26,12 @@ from chronoforest.models.store import tracker_file
 from chronoforest.names import RUNS, check_preset, full_name, preset_file
 from chronoforest.planning.shortening import AssemblyParams
 from chronoforest.planning.variants import PlannerParams
-from chronoforest.presets.files import overlay, read_preset_file
 from chronoforest.routing.budget import ChallengeParams
+from chronoforest.typed import from_plain
 from chronoforest.types import WorldParams
+
+Params = TypeVar("Params")
+Value = bool | int | float | str | tuple[float, ...]
 
 WEIGHTS = Path(__file__).parents[1] / "weights"
 
@@ -31,8 +40,8 @@ WEIGHTS = Path(__file__).parents[1] / "weights"
 class Preset:
     """Everything one world needs: what is learned, how it is sampled, searched and walked.
 
-    The world is told here once, and from here to the models, the planner and the walk. A preset of your own
-    also knows its file, and its recordings by a path from there.
+    Models, planner and walk take the world from here. A preset of your own also knows its file, and its
+    recordings by a path from there.
     """
 
     name: str
@@ -74,15 +83,10 @@ class Preset:
     def fast(self) -> Preset:
         """The fast mode: eight denoising steps, half the samples and no second look at a met bridge, for
         slightly longer plans."""
-        junction = replace(self.planner.search.junction, num_samples=6)
-        search = replace(self.planner.search, junction=junction)
-        return replace(
-            self,
-            sampler=replace(self.sampler, num_steps=8),
-            planner=replace(
-                self.planner, search=search, challenge=replace(self.planner.challenge, max_doubts=0)
-            ),
-        )
+        search = replace(self.planner.search, junction=replace(self.planner.search.junction, num_samples=6))
+        challenge = replace(self.planner.challenge, max_doubts=0)
+        planner = replace(self.planner, search=search, challenge=challenge)
+        return replace(self, sampler=replace(self.sampler, num_steps=8), planner=planner)
 
 
 SIZES = ("medium", "large", "giant")
@@ -103,21 +107,17 @@ bridge is a detour later, and fewer challenges pay."""
 ANT_WALK = ExecutionParams(effort=0.85, look_ahead=2.0, drift=3.0, stuck_steps=100, idle_steps=15)
 
 
-def _pointmaze(size: str) -> Preset:
-    return Preset(f"pointmaze-{size}-stitch-v0")
-
-
-def _antmaze(size: str) -> Preset:
-    return Preset(f"antmaze-{size}-stitch-v0", ANT_MODELS, planner=ANT_PLANNER, execution=ANT_WALK)
+def _maze(body: str, size: str) -> Preset:
+    plain = Preset(f"{body}maze-{size}-stitch-v0")
+    if body == "point":
+        return plain
+    return replace(plain, models=ANT_MODELS, planner=ANT_PLANNER, execution=ANT_WALK)
 
 
 def _with_portals(preset: Preset) -> Preset:
     """Portals make a world that cannot be walked backward and where luck must not look like skill,
     and a way around a portal is no detour."""
-    models = replace(
-        preset.models,
-        distance=replace(preset.models.distance, width=256),
-    )
+    models = replace(preset.models, distance=replace(preset.models.distance, width=256))
     search = replace(preset.planner.search, uncertainty_weight=10.0)
     challenge = replace(preset.planner.challenge, doubt=2.0)
     planner = replace(preset.planner, search=search, challenge=challenge)
@@ -126,8 +126,8 @@ def _with_portals(preset: Preset) -> Preset:
 
 PRESETS: dict[str, Preset] = {
     preset.name: preset
-    for maze in (_pointmaze, _antmaze)
-    for preset in (*map(maze, SIZES), _with_portals(maze("teleport")))
+    for body in ("point", "ant")
+    for preset in (*(_maze(body, size) for size in SIZES), _with_portals(_maze(body, "teleport")))
 }
 
 
@@ -151,3 +151,67 @@ def load_preset(path: Path) -> Preset:
     except InvalidParameter as error:
         raise BadPresetFile(f"{path}: in models.window: {error}") from error
     return preset
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One value of a preset file: its dotted name, such as `models.window.stride`, and how it was found."""
+
+    name: str
+    value: Value
+    reason: str
+
+
+def read_preset_file(path: Path) -> dict[str, Any]:
+    """The tables of a TOML file."""
+    with reading(path, "TOML", BadPresetFile):
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+def overlay(params: Params, changes: Mapping[str, Any], path: Path, where: str = "") -> Params:
+    """Parameters with the values that `changes` gives for their fields, nested tables included.
+
+    A key that is no field, a value of another type and a value out of range are refused by name.
+    """
+    assert is_dataclass(params)
+    held = {field.name: getattr(params, field.name) for field in fields(params)}
+    # No functions, and the world only once, at the top.
+    present = {
+        key: value
+        for key, value in held.items()
+        if not callable(value) and not (where and isinstance(value, WorldParams))
+    }
+    kinds, values = get_type_hints(type(params)), {}
+    for key, value in changes.items():
+        name = f"{where}.{key}" if where else key
+        if key not in present:
+            allowed = f"{where or 'the file'} may set: {', '.join(present)}"
+            raise BadPresetFile(
+                f"{path}: unknown key {name}; {allowed}; the rest is the same for every preset"
+            )
+        if not is_dataclass(present[key]):
+            with reading(path, "a preset", BadPresetFile):
+                values[key] = from_plain(kinds[key], value, name)
+        elif isinstance(value, Mapping):
+            values[key] = overlay(present[key], value, path, name)
+        else:
+            raise BadPresetFile(f"{path}: {name} must be a table [{name}], got {value!r}")
+    try:
+        changed: Params = replace(params, **values)  # type: ignore[type-var]
+    except InvalidParameter as error:
+        raise BadPresetFile(f"{path}: in {where or 'the file'}: {error}") from error
+    return changed
+
+
+def write_preset_file(path: Path, head: Iterable[str], settings: Iterable[Setting]) -> None:
+    """Write settings grouped by table, each with its reason as a comment; complete or not at all.
+
+    Truths, finite numbers, texts and lists look in TOML as they do in JSON.
+    """
+    lines = [f"# {line}".rstrip() for line in head]
+    for table, group in groupby(settings, key=lambda setting: setting.name.rpartition(".")[0]):
+        lines += ["", f"[{table}]"] if table else [""]
+        for setting in group:
+            key, value = setting.name.rpartition(".")[2], json.dumps(setting.value, ensure_ascii=False)
+            lines.append(f"{key} = {value}  # {setting.reason}")
+    write_text(path, "\n".join(lines) + "\n")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from itertools import permutations
@@ -17,7 +17,7 @@ from chronoforest.errors import BadCheckpoint
 from chronoforest.files import reading, write_text
 from chronoforest.models.store import Stored, load_models
 from chronoforest.planning.planner import Planner
-from chronoforest.planning.variants import VERIFIED, Prepared
+from chronoforest.planning.variants import VERIFIED
 from chronoforest.presets.named import Preset
 from chronoforest.presets.roadmaps import kept_roadmap
 from chronoforest.roadmap.verify import Checker, cut
@@ -61,13 +61,6 @@ class Measure:
     fair: float
     advice: str
     is_share: bool = True
-
-    def grade(self, value: float) -> Grade:
-        """Good, fair or poor; what is no number is poor."""
-        sign = 1.0 if self.good > self.fair else -1.0
-        if sign * value >= sign * self.good:
-            return "good"
-        return "fair" if sign * value >= sign * self.fair else "poor"
 
 
 MORE = "record more where recordings are few (`chronoforest data inspect` shows where)"
@@ -125,17 +118,29 @@ MEASURES: dict[str, Measure] = {
 
 @dataclass(frozen=True)
 class Mark:
-    """A figure and its grade; advice: what to do, "" where it is good."""
+    """A figure that was measured."""
 
     name: str
     value: float
-    grade: Grade
-    advice: str
 
     @property
     def about(self) -> Subject:
         """What of a plan it is about."""
         return MEASURES[self.name].about
+
+    @property
+    def grade(self) -> Grade:
+        """Good, fair or poor; what is no number is poor."""
+        good, fair = MEASURES[self.name].good, MEASURES[self.name].fair
+        sign = 1.0 if good > fair else -1.0
+        if sign * self.value >= sign * good:
+            return "good"
+        return "fair" if sign * self.value >= sign * fair else "poor"
+
+    @property
+    def advice(self) -> str:
+        """What to do, "" where it is good."""
+        return "" if self.grade == "good" else MEASURES[self.name].advice
 
     @property
     def figure(self) -> str:
@@ -148,25 +153,22 @@ class Mark:
         return f"{self.grade}: {self.figure}{f'; {self.advice}' if self.advice else ''}"
 
 
-def mark(name: str, value: float) -> Mark:
-    """A figure with its grade."""
-    grade = MEASURES[name].grade(value)
-    return Mark(name, float(value), grade, "" if grade == "good" else MEASURES[name].advice)
-
-
 def assess(preset: Preset, folder: Path, held_out: FloatArray, distance: str = "distance") -> list[Mark]:
     """Marks of the models in a folder, written beside them; held_out: [E, T, 2] recordings they never saw."""
     models = load_models(folder, preset.name, preset.sampler, tracker=None, distance=distance)
     roadmap = kept_roadmap(folder, preset.name)
     prepared = Planner(models, preset.planner, preset.name, roadmap=roadmap).prepared("verified")
+    places = held_out.reshape(-1, held_out.shape[-1])
+    places = places[prepared.models.density.margin(places) > 0]
+    some = np.random.default_rng(0).permutation(len(places))[:NUM_PLACES]
     values = {
         **card_figures(folder, distance),
-        "joined_places": joined_share(_held_out_places(prepared, held_out)),
+        "joined_places": joined_share(Joined.of(prepared.roadmap, places[some])),
         "confirmed_ways": confirmed_share(prepared.checker, held_out),
     }
-    marks = [mark(name, values[name]) for name in MEASURES if name in values]
-    text = {"format": FORMAT, "marks": [asdict(one) for one in marks]}
-    write_text(folder / FILE, json.dumps(text, indent=1))
+    marks = [Mark(name, float(values[name])) for name in MEASURES]
+    rows = [{**asdict(one), "grade": one.grade, "advice": one.advice} for one in marks]
+    write_text(folder / FILE, json.dumps({"format": FORMAT, "marks": rows}, indent=1))
     return marks
 
 
@@ -175,18 +177,17 @@ def card_figures(folder: Path, distance: str = "distance") -> dict[str, float]:
     files = {"density": "density", "distance": distance, "denoiser": "denoiser"}
     cards = {kind: Stored.read(folder, kind, file).card["figures"] for kind, file in files.items()}
     denoiser = cards["denoiser"]
+    unsupported, torn = (
+        max(denoiser[f"leaving_{name}_share"], denoiser[f"arriving_{name}_share"])
+        for name in ("unsupported", "jump")
+    )
     return {
         "unseen_places": cards["density"]["held_out_unsupported_share"],
         "distance_order": cards["distance"]["held_out_rank_correlation"],
-        "unsupported_frames": _worse(denoiser, "unsupported_share"),
+        "unsupported_frames": unsupported,
         "learned_by_heart": denoiser["held_out_loss"] / max(denoiser["training_loss"], 1e-9),
-        "torn_segments": _worse(denoiser, "jump_share") - denoiser["recorded_jump_share"],
+        "torn_segments": torn - denoiser["recorded_jump_share"],
     }
-
-
-def _worse(figures: Mapping[str, float], name: str) -> float:
-    """Of segments that leave and those that arrive."""
-    return max(figures[f"leaving_{name}"], figures[f"arriving_{name}"])
 
 
 def joined_share(joined: Joined) -> float:
@@ -196,14 +197,6 @@ def joined_share(joined: Joined) -> float:
     from_models = not joined.roadmap.has_recorded_hops
     are_joined = [way is not None and (way.is_recorded or from_models) for way in found]
     return float(np.mean(are_joined)) if are_joined else 0.0
-
-
-def _held_out_places(prepared: Prepared, recordings: FloatArray) -> Joined:
-    """Some supported places of recordings [E, T, d], joined to the roadmap."""
-    places = recordings.reshape(-1, recordings.shape[-1])
-    places = places[prepared.models.density.margin(places) > 0]
-    some = np.random.default_rng(0).permutation(len(places))[:NUM_PLACES]
-    return Joined.of(prepared.roadmap, places[some])
 
 
 def confirmed_share(checker: Checker, recordings: FloatArray) -> float:
@@ -225,22 +218,12 @@ def read_marks(folder: Path) -> list[Mark]:
         values = json.loads(path.read_text())
         if values["format"] != FORMAT:
             raise BadCheckpoint(f"its format is {values['format']!r}, expected {FORMAT!r}")
-        return [Mark(**one) for one in values["marks"] if one["name"] in MEASURES]
+        return [Mark(one["name"], float(one["value"])) for one in values["marks"] if one["name"] in MEASURES]
 
 
-def can_verify(folder: Path) -> bool:
-    """Whether the denoiser in a folder knows enough of the ways that were taken; if unsure, it does."""
-    return _confirms(folder, LEAST_CONFIRMED)
-
-
-def can_refute(folder: Path) -> bool:
-    """Whether what the denoiser in a folder does not realise is no way; if unsure, it is none."""
-    return _confirms(folder, LEAST_BELIEVED)
-
-
-def _confirms(folder: Path, least: float) -> bool:
-    confirmed = [one.value for one in read_marks(folder) if one.name == "confirmed_ways"]
-    return all(value >= least for value in confirmed)
+def confirmed_ways(folder: Path) -> float:
+    """Share of the held-out ways that the denoiser in a folder confirms; if unsure, all."""
+    return next((one.value for one in read_marks(folder) if one.name == "confirmed_ways"), 1.0)
 
 
 def verdicts(marks: Sequence[Mark]) -> list[Mark]:
@@ -255,7 +238,7 @@ def warn_of_weak(folder: Path) -> None:
     """Warn, once, of what training had found poor, say what depends on it and what to do about it."""
     poor = [one for one in verdicts(read_marks(folder)) if one.grade == "poor"]
     words = [f"{one.about} may be poor: {one.figure}; {one.advice}" for one in poor]
-    if not can_verify(folder):
+    if confirmed_ways(folder) < LEAST_CONFIRMED:
         words.append("the denoiser is not asked and no way is verified, which changes no route")
     if poor:
         _warn(f"{folder}: {'. '.join(words)}")

@@ -45,52 +45,29 @@ def kept_roadmap(folder: Path, preset: str) -> Roadmap | None:
     with reading(path, "a roadmap of states (`chronoforest learn` makes a new one)", BadCheckpoint):
         if about["preset"] != preset:
             raise BadCheckpoint(f"it was learned for {about['preset']!r}, not for {preset!r}")
-        num_places, num_hops = len(arrays["position"]), len(arrays["source"])
-        dim = arrays["position"].shape[-1]
-        _check_arrays(
-            arrays,
-            {
-                "position": ("f", (num_places, dim)),
-                "heading": ("f", (num_places, dim)),
-                "recorded": ("f", (len(arrays["recorded"]), dim)),
-                "source": ("i", (num_hops,)),
-                "target": ("i", (num_hops,)),
-                "count": ("i", (num_hops,)),
-                "cost": ("f", (num_hops,)),
-                "steps": ("f", (num_hops,)),
-            },
-        )
+        _check(arrays)
         space = StateSpace(**{**about["space"], "columns": tuple(about["space"]["columns"])})
-        columns = (arrays[name] for name in ("source", "target", "count", "cost", "steps"))
-        hops = Transitions(*columns)
+        hops = Transitions(*(arrays[name] for name in ("source", "target", "count", "cost", "steps")))
         times = Times(arrays["steps"], arrays["times_num_hops"], arrays["times_ratios"])
-        return Roadmap(
-            space,
-            arrays["position"],
-            arrays["heading"],
-            hops,
-            arrays["recorded"],
-            times,
-            RoadmapParams(),
-            usual_pace(hops),
-        )
+        position, heading, recorded = (arrays[name] for name in ("position", "heading", "recorded"))
+        return Roadmap(space, position, heading, hops, recorded, times, RoadmapParams(), usual_pace(hops))
 
 
-def _check_arrays(arrays: dict[str, Any], expected: dict[str, tuple[str, tuple[int, ...]]]) -> None:
+def _check(arrays: dict[str, Any]) -> None:
     """Refuse tables of other shapes or types, hops to places that do not exist, and steps below 0."""
-    for name, (kind, shape) in expected.items():
-        if arrays[name].dtype.kind != kind or arrays[name].shape != shape:
-            found = f"{arrays[name].dtype} {list(arrays[name].shape)}"
-            raise BadCheckpoint(f"{name} is {found}, expected type {kind!r} and shape {list(shape)}")
-        # Written so that NaN is refused too: files of earlier versions carry no hash.
-        least = -np.inf if len(shape) == 2 else 0
-        if kind == "f" and not (np.isfinite(arrays[name]) & (arrays[name] >= least)).all():
-            raise BadCheckpoint(f"{name} has values that are not finite or below {least}")
-    num_places = len(arrays["position"])
-    if num_places == 0:
-        raise BadCheckpoint("it has no places")
-    for name in ("source", "target"):
-        is_known = (arrays[name] >= 0) & (arrays[name] < num_places)
-        if not is_known.all():
-            odd = arrays[name][~is_known][0]
-            raise BadCheckpoint(f"{name} names place {odd}, there are {num_places}")
+    num_places, dim = arrays["position"].shape
+    tables = {"position": num_places, "heading": num_places, "recorded": len(arrays["recorded"])}
+    expected: dict[str, tuple[str, tuple[int, ...], float]] = {
+        name: ("f", (rows, dim), -np.inf) for name, rows in tables.items()
+    }
+    for name in ("source", "target", "count", "cost", "steps"):
+        expected[name] = "f" if name in ("cost", "steps") else "i", (len(arrays["source"]),), 0
+    for name, (kind, shape, least) in expected.items():
+        found = arrays[name]
+        if (found.dtype.kind, found.shape) != (kind, shape) or not (found >= least).all():
+            raise BadCheckpoint(
+                f"{name} is {found.dtype} {list(found.shape)}, expected type {kind!r}, shape {list(shape)} "
+                f"and values of {least} or more"
+            )
+    if max(0, *arrays["source"], *arrays["target"]) >= num_places:
+        raise BadCheckpoint(f"hops lead to places that do not exist, there are {num_places}")

@@ -56,19 +56,22 @@ def train_preset(
     recordings = Recordings.read(_dataset(options, preset)) if set(kinds) != {STUDENT} else None
     params = _model_params(options, preset)
     if len(kinds) > 1:
-        kinds = [kind for kind in kinds if not _is_left_out(kind, recordings, options)]
+        has_actions = recordings is None or recordings.train.has_actions
+        left_out = {STUDENT: options.quick, "tracker": not has_actions}
+        kinds = [kind for kind in kinds if not left_out.get(kind)]
     if recordings is not None:
         refuse_untrainable(recordings, params, kinds)
+    folder, distance = options.out or preset.runs, distance_file(options.distance)
     for kind in kinds:
         run = TrainingRun(
-            options.out or preset.runs,
+            folder,
             preset.name,
             device,
             options.resume,
             options.init,
             options.command(kind),
             partial(on_progress, kind) if on_progress is not None else None,
-            {"tracker": preset.tracker_file(options.tracker), "distance": distance_file(options.distance)},
+            {"tracker": preset.tracker_file(options.tracker), "distance": distance},
             options.seed,
             options.checkpoint_seconds,
         )
@@ -81,8 +84,9 @@ def train_preset(
         write_card(run.folder)
         watch = Stored.read(run.folder, kind, run.file(kind)).card.get("watch", {})
         yield TrainedModel(kind, model_path(run.folder, run.file(kind)), figures, early_end(watch))
-    if recordings is not None:
-        _assess_whole(options, preset, recordings)
+    needed = (model_path(folder, name) for name in ("density", distance, "denoiser"))
+    if recordings is not None and all(path.is_file() for path in needed):
+        assess(preset, folder, recordings.held_out.xy.astype(float), distance)
 
 
 def _keep_roadmap(preset: Preset, recordings: Recordings, folder: Path) -> None:
@@ -104,20 +108,6 @@ def _model_params(options: TrainOptions, preset: Preset) -> ModelParams:
     return models.with_distance(options.distance).with_training(
         num_steps=options.steps, batch=options.batch, learning_rate=options.learning_rate
     )
-
-
-def _is_left_out(kind: str, recordings: Recordings | None, options: TrainOptions) -> bool:
-    """Whether a model is left out where several are trained."""
-    if kind == STUDENT:
-        return options.quick
-    return kind == "tracker" and recordings is not None and not recordings.train.has_actions
-
-
-def _assess_whole(options: TrainOptions, preset: Preset, recordings: Recordings) -> None:
-    """Grade the models of a folder once all are there that a plan needs."""
-    folder, distance = options.out or preset.runs, distance_file(options.distance)
-    if all(model_path(folder, name).is_file() for name in ("density", distance, "denoiser")):
-        assess(preset, folder, recordings.held_out.xy.astype(float), distance)
 
 
 def _dataset(options: TrainOptions, preset: Preset) -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
@@ -106,10 +106,6 @@ class Gap:
     is_searched: bool = False
 
 
-def _nothing() -> FloatArray:
-    return np.zeros(0)
-
-
 @dataclass(frozen=True)
 class Plan:
     """One agent's part: the order it visits and the path it should follow.
@@ -126,8 +122,8 @@ class Plan:
     legs: tuple[Leg, ...]
     raw_length: float
     stops: tuple[int, ...]
-    along: FloatArray = field(default_factory=_nothing)
-    times: FloatArray = field(default_factory=_nothing)
+    along: FloatArray = field(default_factory=lambda: np.zeros(0))
+    times: FloatArray = field(default_factory=lambda: np.zeros(0))
 
     def __post_init__(self) -> None:
         if self.path.ndim == 2 and self.along.shape != self.path.shape[:1]:
@@ -148,14 +144,12 @@ class Plan:
 
     @property
     def durations(self) -> FloatArray:
-        """[n] of the way from each stop to the next one, in the unit of `times`: of every leg that is met, in
-        order."""
+        """[n] of every leg that is met, in order, in the unit of `times`."""
         return np.diff(self.times[list(self.stops)]) if len(self.times) else np.zeros(0)
 
     @property
     def speeds(self) -> FloatArray:
-        """[T] at each point, from there to the next one, in the units of `along` and `times`; the last as the
-        one before."""
+        """[T] from each point to the next one, in the units of `along` and `times`; the last repeats."""
         if len(self.times) < 2:
             return np.zeros(len(self.times))
         took = np.diff(self.times)
@@ -166,8 +160,7 @@ class Plan:
 @dataclass(frozen=True)
 class RoundStats:
     """What one round did: the tentative route, the pairs it paid for, the legs met, and the counts so far;
-    num_refuted: proposed ways that the denoiser refuted; solver_seconds: of `seconds`, those that went into
-    solving for who visits what in which order."""
+    num_refuted: proposed ways that the denoiser refuted; solver_seconds: what the order took of `seconds`."""
 
     round_index: int
     route: JointRoute
@@ -236,17 +229,6 @@ class Calibration:
     def error_within(self, gap: float) -> float:
         """ε_loc(gap): the tabulated envelope of the next larger δ; infinite beyond the table (eq. 14)."""
         return next((error for threshold, error in self.local_error if gap <= threshold), float("inf"))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Calibration:
-        """The inverse of `to_dict`, also after a round trip through JSON's lists."""
-        pairs = {name: tuple(values[name]) for name in ("local_ratios", "all_ratios")}
-        rows = tuple((float(gap), float(error)) for gap, error in values["local_error"])
-        return cls(**{**values, **pairs, "local_error": rows})
 
 
 @dataclass(frozen=True)

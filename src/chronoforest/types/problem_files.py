@@ -22,6 +22,8 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 TAKEN = frozenset({"config"})
 """Names of other files beside the plans."""
 
+EXAMPLE = 'it must be an object such as {"starts": [[0, 0]], "goals": [[52, 36]]}'
+
 ENDS = ("start_x", "start_y", "goal_x", "goal_y")
 """Columns that a table of problems has."""
 
@@ -36,7 +38,7 @@ def load_problem(path: str | Path) -> Problem:
 
 def _problem(values: Any) -> Problem:
     if not isinstance(values, dict):
-        raise ValueError('it must be an object such as {"starts": [[0, 0]], "goals": [[52, 36]]}')
+        raise ValueError(EXAMPLE)
     return Problem.from_dict(values.get("problem", values))
 
 
@@ -60,11 +62,7 @@ def load_problems(path: str | Path) -> Problem | list[NamedProblem]:
     Each of many may have a `name` and a `seed`; those without a name are called by their number, from 000001
     on.
     """
-    readers: dict[str, Callable[[Path], list[tuple[str, Any]]]] = {
-        ".json": _listed,
-        ".jsonl": _in_lines,
-        ".csv": _in_rows,
-    }
+    readers = {".json": _listed, ".jsonl": _in_lines, ".csv": _in_rows}
     path = Path(path)
     if path.suffix.lower() not in readers:
         raise InvalidProblem(f"{path}: problems are read from files that end in {', '.join(readers)}")
@@ -74,8 +72,13 @@ def load_problems(path: str | Path) -> Problem | list[NamedProblem]:
             return _problem(rows[0][1])
         if not rows:
             raise ValueError("it has no problems")
-        found = [_named(number, *row) for number, row in enumerate(rows, start=1)]
-        _refuse_same_names(found, [where for where, _ in rows])
+        found, seen = [], dict[str, str]()
+        for number, (where, values) in enumerate(rows, start=1):
+            found.append(_placed(where, _named, number, values))
+            # Names that differ in capital letters alone are the same file on some systems.
+            first = seen.setdefault(found[-1].name.lower(), where)
+            if first != where:
+                raise ValueError(f"{first} and {where} are both called {found[-1].name!r}")
         return found
 
 
@@ -129,13 +132,9 @@ def _placed(where: str, read: Callable[..., Any], *arguments: Any) -> Any:
         raise ValueError(f"{where}: {error}") from error
 
 
-def _named(number: int, where: str, values: Any) -> NamedProblem:
-    return _placed(where, _one, number, values)
-
-
-def _one(number: int, values: Any) -> NamedProblem:
+def _named(number: int, values: Any) -> NamedProblem:
     if not isinstance(values, dict):
-        raise ValueError('it must be an object such as {"starts": [[0, 0]], "goals": [[52, 36]]}')
+        raise ValueError(EXAMPLE)
     own = {key: value for key, value in values.items() if key not in ("name", "seed")}
     name, seed = values.get("name", f"{number:06d}"), values.get("seed")
     if not isinstance(name, str) or not NAME.fullmatch(name) or name.lower() in TAKEN:
@@ -143,15 +142,6 @@ def _one(number: int, values: Any) -> NamedProblem:
     if seed is not None:
         check_whole("seed", seed)
     return NamedProblem(name, _problem(own), seed)
-
-
-def _refuse_same_names(problems: Sequence[NamedProblem], places: Sequence[str]) -> None:
-    """Names that differ in capital letters alone are the same file on some systems."""
-    seen: dict[str, str] = {}
-    for one, where in zip(problems, places, strict=True):
-        first = seen.setdefault(one.name.lower(), where)
-        if first != where:
-            raise ValueError(f"{first} and {where} are both called {one.name!r}")
 
 
 def typed_problem(starts: str, goals: str = "", waypoints: str = "") -> Problem:

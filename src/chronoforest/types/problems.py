@@ -250,7 +250,7 @@ def _stops(name: str, value: Any) -> tuple[FloatArray, tuple[str, ...]]:
     if isinstance(value, str):
         points = typed_points(name, value)
     elif hasattr(value, "columns"):
-        return _points(name, _table_points(name, value)), _labels(value, value.columns, value.index)
+        return _rows(name, {column: value[column] for column in value.columns}, value.index, value)
     elif hasattr(value, "x") and hasattr(value, "y"):
         points = _points(name, np.stack([np.atleast_1d(value.x), np.atleast_1d(value.y)], axis=1))
     elif isinstance(value, Mapping) and not any(map(np.ndim, value.values())):
@@ -259,7 +259,7 @@ def _stops(name: str, value: Any) -> tuple[FloatArray, tuple[str, ...]]:
         return _points(name, list(value.values())), tuple(map(str, value))
     elif isinstance(value, Sequence) and value and isinstance(value[0], Mapping):
         columns = {key: [row.get(key) for row in value] for key in value[0]}
-        return _points(name, _columns(name, columns)), _labels(columns, columns, [None] * len(value))
+        return _rows(name, columns, [None] * len(value))
     else:
         points = _points(name, value)
     return points, ("",) * len(points)
@@ -302,6 +302,25 @@ def _rule(name: str, words: object, num_agents: int) -> Rule:
     return owner, rule[2] or ""
 
 
+def _rows(
+    name: str, columns: Mapping[Any, Any], index: Iterable[Any], table: Any = None
+) -> tuple[FloatArray, tuple[str, ...]]:
+    """The points of columns that are coordinates, or of a GeoDataFrame's geometry; and what its column `name`
+    or an index of texts calls them."""
+    known = {str(column).lower(): column for column in columns}
+    labels = columns[known["name"]] if "name" in known else index
+    found = [(known[x], known[y]) for x, y in COORDINATES if x in known and y in known]
+    if hasattr(table, "geometry"):
+        points = [table.geometry.x, table.geometry.y]
+    elif found:
+        points = [columns[key] for key in found[0]]
+    else:
+        pairs = " or ".join(f"{x} and {y}" for x, y in COORDINATES)
+        raise InvalidProblem(f"{name}: stops need columns {pairs}; there are {', '.join(map(str, columns))}")
+    texts = tuple(label if isinstance(label, str) else "" for label in labels)
+    return _points(name, np.stack(points, axis=1)), texts
+
+
 def typed_points(name: str, text: str) -> FloatArray:
     """[n, 2] points as people type them."""
     typed = text.strip()
@@ -309,30 +328,6 @@ def typed_points(name: str, text: str) -> FloatArray:
     if not any(re.fullmatch(f"{point}(?:{between}{point})*", typed) for point, between in TYPED):
         raise InvalidProblem(f'{name} must be points such as "0,0 52,36" or a CSV file, got {text!r:.80}')
     return np.array(re.findall(NUMBER, typed), dtype=np.float64).reshape(-1, 2)
-
-
-def _table_points(name: str, table: Any) -> FloatArray:
-    """The coordinates of a DataFrame, or of a GeoDataFrame's geometry."""
-    if hasattr(table, "geometry"):
-        return np.stack([table.geometry.x, table.geometry.y], axis=1)
-    return _columns(name, {column: table[column] for column in table.columns})
-
-
-def _columns(name: str, columns: Mapping[Any, Any]) -> FloatArray:
-    """[n, 2] of the columns that are coordinates."""
-    known = {str(column).lower(): column for column in columns}
-    for x, y in COORDINATES:
-        if x in known and y in known:
-            return np.stack([columns[known[x]], columns[known[y]]], axis=1)
-    pairs = " or ".join(f"{x} and {y}" for x, y in COORDINATES)
-    raise InvalidProblem(f"{name}: stops need columns {pairs}; there are {', '.join(map(str, columns))}")
-
-
-def _labels(table: Any, columns: Iterable[Any], index: Iterable[Any]) -> tuple[str, ...]:
-    """The column `name` of a table, or an index of texts."""
-    known = {str(column).lower(): column for column in columns}
-    labels = table[known["name"]] if "name" in known else index
-    return tuple(label if isinstance(label, str) else "" for label in labels)
 
 
 def _points(name: str, value: ArrayLike) -> FloatArray:
@@ -347,15 +342,11 @@ def _points(name: str, value: ArrayLike) -> FloatArray:
             f"{name} must have shape [n, 2], x and y (or longitude and latitude) of each stop; "
             f"got {value!r:.60}, of shape {list(array.shape)}"
         )
-    if not np.isfinite(array).all():
-        row = int(np.flatnonzero(~np.isfinite(array).all(axis=1))[0])
-        raise InvalidProblem(f"{name}[{row}] is {_show(array[row])}; coordinates must be finite")
+    for row, (x, y) in enumerate(array):
+        if not (np.isfinite(x) and np.isfinite(y)):
+            raise InvalidProblem(f"{name}[{row}] is ({x:g}, {y:g}); coordinates must be finite")
     array.setflags(write=False)
     return array
-
-
-def _show(point: FloatArray) -> str:
-    return "(" + ", ".join(f"{value:g}" for value in point) + ")"
 
 
 @dataclass(frozen=True)
