@@ -155,5 +155,5 @@ _TASKS: dict[str, tuple[tuple[Cell, Cell], ...]] = {
 }
 
 _PORTALS: dict[str, tuple[tuple[Cell, ...], tuple[Cell, ...]]] = {
-    "teleport": (((4, 6), (5, 1)), ((1, 7), (6, 1), (6, 10))),
+    "teleport": (((4, 6), (5, 1)), ((1, 7), (6, 1), (6, 10)))
 }

@@ -136,10 +136,7 @@ def _run(cases: Sequence[Case], suite: Suite, engine: Engine) -> Iterator[Trial]
     with closing(engine.answers(partial(_trial, suite.load, suite.run), cases, files)) as answers:
         for answer in answers:
             failed = Trial(
-                cases[answer.index],
-                plan=None,
-                refusal=answer.failure,
-                origin=Origin(version("chronoforest")),
+                cases[answer.index], plan=None, refusal=answer.failure, origin=Origin(version("chronoforest"))
             )
             yield answer.result or failed
 

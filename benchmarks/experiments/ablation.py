@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
+from typing import Any
 
 from benchmarks.ablations import named
 from benchmarks.case import Case
@@ -73,33 +74,19 @@ class Ablation:
 
     def ratios(self, value: Callable[[PlanFigures], float]) -> Estimate | None:
         """Without the part over with it, of the plans that both rows found."""
-        some = [(value(one), value(other)) for one, other in self.solved]
-        if not some or sum(one for one, _ in some) == 0:
-            return None
-        return ratio([other for _, other in some], [one for one, _ in some])
+        whole, lacking = (list(map(value, row)) for row in _columns(self.solved))
+        return ratio(lacking, whole) if sum(whole) else None
 
     @property
     def length(self) -> Estimate | None:
         """Of the plans, without the part over with it."""
         return self.ratios(lambda plan: plan.length)
 
-    @property
-    def seconds(self) -> Estimate | None:
-        """Of the plans, without the part over with it."""
-        return self.ratios(lambda plan: plan.seconds)
-
-    @property
-    def room(self) -> tuple[float, float]:
-        """Median least distance to a wall of the plans that both rows found, with the part and without it."""
-        solved = self.solved
-        return median(one.clearance for one, _ in solved), median(other.clearance for _, other in solved)
-
     def share(self, name: str) -> tuple[float, float]:
         """The mean of a measured share over the plans that both rows found, with the part and without it."""
         both = [(one, other) for one, other in self.pairs if _is_good(one) and _is_good(other)]
-        found = [figures_of(row, Strays) for row in zip(*both, strict=True)]
-        with_it, without = ([getattr(one, name) for one in row] for row in found or ((), ()))
-        return (fmean(with_it), fmean(without)) if with_it and without else (0.0, 0.0)
+        rows = [[getattr(one, name) for one in figures_of(row, Strays)] for row in _columns(both)]
+        return (fmean(rows[0]), fmean(rows[1])) if all(rows) else (0.0, 0.0)
 
     @property
     def expansions(self) -> Estimate | None:
@@ -115,14 +102,9 @@ def has_best_order(trial: Trial) -> bool:
     return is_judged and plan is not None and plan.has_best_order()
 
 
-def gains(ablation: Ablation) -> list[str]:
-    """What is better with the part; nothing when it adds nothing."""
-    return _differences(ablation, 1)
-
-
 def verdict(lacks: str, ablation: Ablation) -> str:
     """One sentence about a part on some problems."""
-    good, bad, count = gains(ablation), _differences(ablation, -1), len(ablation.pairs)
+    good, bad, count = gains(ablation), gains(ablation, -1), len(ablation.pairs)
     nothing = "adds nothing" if ablation.is_idle else "too few to tell"
     cost = f"; worse with it: {', '.join(bad)}" if bad else ""
     return f"{lacks}, {count} problems: {', '.join(good) or nothing}{cost}."
@@ -136,19 +118,22 @@ _JUDGED: dict[str, Callable[[Trial], bool]] = {
 """What is counted, by what more of it is called."""
 
 
-def _differences(ablation: Ablation, sign: int) -> list[str]:
+def gains(ablation: Ablation, sign: int = 1) -> list[str]:
     """What is better with the part (1) or without it (-1)."""
     counts = {name: ablation.counts(is_good) for name, is_good in _JUDGED.items()}
     found = [f"{name}, {a} against {b}" for name, (a, b) in counts.items() if sign * (a - b) > 0]
     ratios = {
         "shorter ways": (ablation.length, LONGER),
         "fewer expansions": (ablation.expansions, NOTICED),
-        "less time": (ablation.seconds, NOTICED),
+        "less time": (ablation.ratios(lambda plan: plan.seconds), NOTICED),
     }
     for name, (value, least) in ratios.items():
-        if value is not None and _is_clear(value, least, sign):
+        if value is None:
+            continue
+        is_more, is_less = value.value >= least and value.low > 1, value.value <= 1 / least and value.high < 1
+        if is_more if sign > 0 else is_less:
             found.append(f"{name}, {value.value:.3g} times as much without it")
-    room_with, room_without = ablation.room
+    room_with, room_without = (median(p.clearance for p in row) for row in _columns(ablation.solved))
     if sign * (room_with - room_without) > CLOSER:
         found.append(f"more room to walls, {room_with:.2f} against {room_without:.2f}")
     for name, where in STRAYS.items():
@@ -158,9 +143,8 @@ def _differences(ablation: Ablation, sign: int) -> list[str]:
     return found
 
 
-def _is_clear(value: Estimate, least: float, sign: int) -> bool:
-    """Whether a ratio is that far from 1, with its whole interval on one side."""
-    return value.value >= least and value.low > 1 if sign > 0 else value.value <= 1 / least and value.high < 1
+def _columns(pairs: Sequence[tuple[Any, Any]]) -> tuple[Sequence[Any], Sequence[Any]]:
+    return [one for one, _ in pairs], [other for _, other in pairs]
 
 
 def _is_good(trial: Trial) -> bool:

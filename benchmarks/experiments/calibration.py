@@ -94,9 +94,8 @@ def fit(steps: FloatArray, units: FloatArray, stored: Calibration) -> FitFigures
     is_local = steps <= LOCAL_WINDOW
     scale = local_scale(steps, units)
     target = units / scale
-    best = minimize_scalar(
-        lambda a: _log_error(steps, target, a), bounds=(0.0, LARGEST_ALPHA), method="bounded"
-    )
+    log_error = lambda a: np.sqrt(np.mean(np.log((steps + a * steps**2) / target) ** 2))  # noqa: E731
+    best = minimize_scalar(log_error, bounds=(0.0, LARGEST_ALPHA), method="bounded")
     alphas = np.linspace(0.0, LARGEST_ALPHA, 81)
     corrected = steps + alpha * steps**2
     ratios = target / corrected
@@ -119,10 +118,6 @@ def local_scale(steps: FloatArray, units: FloatArray) -> float:
     """Units of a step over pairs [n] in the local window, by the least log-error."""
     is_local = steps <= LOCAL_WINDOW
     return float(np.exp(np.mean(np.log(units[is_local] / steps[is_local]))))
-
-
-def _log_error(steps: FloatArray, target: FloatArray, alpha: float) -> float:
-    return float(np.sqrt(np.mean(np.log((steps + alpha * steps**2) / target) ** 2)))
 
 
 def _bin(steps: FloatArray, target: FloatArray, alpha: float, low: float, high: float) -> Bin:
@@ -198,7 +193,7 @@ def _bin_sheet(named: Mapping[str, FitFigures]) -> Sheet:
     rows = []
     for name, found in named.items():
         bins = dict(zip(columns, found.bins, strict=True))
-        shares = {column: _covered(one) for column, one in bins.items()}
+        shares = {c: Entry.of_share(k < one.covered for k in range(one.count)) for c, one in bins.items()}
         rows.append(Row(f"{name}: h(T) ≥ truth, %", shares))
         for place, quantile in enumerate(("median", "90 %", "95 %")):
             slack = {c: Entry.of_value(b.slack[place], b.count, digits=1) for c, b in bins.items() if b.slack}
@@ -206,10 +201,6 @@ def _bin_sheet(named: Mapping[str, FitFigures]) -> Sheet:
     notes = ("Pairs of free cells; every column starts where the one before ends.",)
     title = "Upper-calibration coverage and slack by residual"
     return Sheet("calibration-residuals", title, "appendix, proposed", columns, tuple(rows), notes)
-
-
-def _covered(one: Bin) -> Entry:
-    return Entry.of_share(k < one.covered for k in range(one.count))
 
 
 def _charts(name: str, found: FitFigures) -> list[Chart]:

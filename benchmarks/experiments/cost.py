@@ -7,6 +7,7 @@ its own for each device.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,7 +17,7 @@ from benchmarks.experiments.stitch import task_problem
 from benchmarks.instances import instance_set
 from benchmarks.measuring import REST, Stopwatch
 from benchmarks.metrics import median
-from benchmarks.report.tables import Entry, Row, Sheet
+from benchmarks.report.tables import Entry, Row, Sheet, by
 from benchmarks.suite import Exhibit, Request, Suite
 from benchmarks.trials import PlanFigures, Trial, figures_of, measure_plan, plan_problem
 from chronoforest.models.distance import TemporalDistance
@@ -67,22 +68,13 @@ def cases(request: Request) -> list[Case]:
 
 def run_cost(case: Case, planner: PresetPlanner) -> Trial:
     """Plan, watched or not; nothing is walked."""
-    return _KINDS[case.suite](case, planner)
-
-
-def _plan_task(case: Case, planner: PresetPlanner) -> Trial:
-    return Trial(case, measure_plan(plan_problem(case, planner, task_problem(case)), case.maze))
-
-
-def _watch_task(case: Case, planner: PresetPlanner) -> Trial:
-    watch = Stopwatch(PARTS)
-    problem = task_problem(case)
-    with watch:
+    if case.suite == "hamiltonian":
+        return run_instance(case, planner)
+    problem, watch = task_problem(case), Stopwatch(PARTS)
+    with watch if case.suite == "watched tasks" else nullcontext():
         result = plan_problem(case, planner, problem)
-    return Trial(case, measure_plan(result, case.maze), figures=ShareFigures(watch.shares()))
-
-
-_KINDS = {"tasks": _plan_task, "watched tasks": _watch_task, "hamiltonian": run_instance}
+    figures = ShareFigures(watch.shares()) if case.suite == "watched tasks" else None
+    return Trial(case, measure_plan(result, case.maze), figures=figures)
 
 
 Published = dict[str, dict[str, tuple[str, str]]]
@@ -144,26 +136,19 @@ def cost_tables(trials: Sequence[Trial]) -> list[Exhibit]:
 
 def _cost_sheet(name: str, title: str, source: str, trials: Sequence[Trial], published: Published) -> Sheet:
     """A row per bin or task, and for each variant its seconds and its nodes."""
-    rows = [
-        _cost_row(label, [trial for trial in trials if label in (_label(trial), "total")], printed)
-        for label, printed in published.items()
-    ]
+    groups = by(
+        trials, lambda t: t.case.instance.split("-")[-2] if t.case.instance else f"task {t.case.task}"
+    )
+    rows = []
+    for label, printed in published.items():
+        entries = {}
+        for variant, (seconds, nodes) in printed.items():
+            plans = _plans(trials if label == "total" else groups.get(label, []), variant)
+            entries[f"{variant}, s"] = Entry.of_mean((plan.seconds for plan in plans), seconds, digits=2)
+            entries[f"{variant}, nodes"] = Entry.of_mean((plan.num_expanded for plan in plans), nodes)
+        rows.append(Row(label, entries))
     notes = ("Planning alone, complete plans only; the paper's seconds are of an RTX 3090.",)
     return Sheet(name, title, source, tuple(rows[0].entries), tuple(rows), notes)
-
-
-def _label(trial: Trial) -> str:
-    """The bin of a stored problem, or the task."""
-    return trial.case.instance.split("-")[-2] if trial.case.instance else f"task {trial.case.task}"
-
-
-def _cost_row(label: str, trials: Sequence[Trial], published: dict[str, tuple[str, str]]) -> Row:
-    entries = {}
-    for variant, (seconds, nodes) in published.items():
-        plans = _plans(trials, variant)
-        entries[f"{variant}, s"] = Entry.of_mean((plan.seconds for plan in plans), seconds, digits=2)
-        entries[f"{variant}, nodes"] = Entry.of_mean((plan.num_expanded for plan in plans), nodes)
-    return Row(label, entries)
 
 
 def _plans(trials: Sequence[Trial], variant: str) -> list[PlanFigures]:
@@ -173,8 +158,16 @@ def _plans(trials: Sequence[Trial], variant: str) -> list[PlanFigures]:
 
 def _ratio_sheet(orders: Sequence[Trial], tasks: Sequence[Trial]) -> Sheet:
     """Online against exhaustive on the instances that both solved, and the median of one goal."""
-    both = _matched(orders, "online", "exhaustive")
-    seconds = [[plan.seconds for plan in plans] for plans in zip(*both, strict=True)] or [[], []]
+    online, exhaustive = (
+        {
+            (t.case.instance, t.case.episode): t.plan.seconds
+            for t in orders
+            if t.plan and t.plan.is_complete and t.case.variant == variant
+        }
+        for variant in ("online", "exhaustive")
+    )
+    both = [key for key in online if key in exhaustive]
+    seconds = [online[key] for key in both], [exhaustive[key] for key in both]
     single = [plan.seconds for plan in _plans(tasks, "online")]
     columns = ("online ÷ exhaustive, s", "median s, one goal")
     entries = {columns[0]: Entry.of_ratio(seconds[0], seconds[1], "0.73")}
@@ -182,16 +175,6 @@ def _ratio_sheet(orders: Sequence[Trial], tasks: Sequence[Trial]) -> Sheet:
         entries[columns[1]] = Entry.of_value(median(single), len(single), "65.6 (mean)", digits=2)
     row = Row("planning time", entries)
     return Sheet("cost-ratios", "Planning time in short", "Table 3", columns, (row,))
-
-
-def _matched(trials: Sequence[Trial], *variants: str) -> list[tuple[PlanFigures, ...]]:
-    found: dict[tuple[str, int], dict[str, PlanFigures]] = {}
-    for variant in variants:
-        for trial in (trial for trial in trials if trial.case.variant == variant):
-            if trial.plan is not None and trial.plan.is_complete:
-                found.setdefault((trial.case.instance, trial.case.episode), {})[variant] = trial.plan
-    whole = (plans for plans in found.values() if len(plans) == len(variants))
-    return [tuple(plans[variant] for variant in variants) for plans in whole]
 
 
 def _share_sheet(watched: Sequence[Trial]) -> Sheet:

@@ -6,8 +6,9 @@ the starts of the official tasks toward their goals, to see what guidance does b
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from benchmarks.experiments.stitch import task_problem
 from benchmarks.mazes import Maze
 from benchmarks.metrics import is_within
 from benchmarks.references import geodesics
-from benchmarks.report.tables import Entry, Row, Sheet
+from benchmarks.report.tables import Entry, Sheet
 from benchmarks.suite import Exhibit, Request, Suite
 from benchmarks.trials import Trial, figures_of
 from chronoforest.peers.choice import PlannerChoice
@@ -63,10 +64,8 @@ def cases(request: Request) -> list[Case]:
 
 def run_injection(case: Case, planner: PresetPlanner) -> Trial:
     """Walk, or sample segments and measure them."""
-    return _sample(case, planner) if case.suite == "segments" else walk_official(case, planner)
-
-
-def _sample(case: Case, planner: PresetPlanner) -> Trial:
+    if case.suite == "stitch":
+        return walk_official(case, planner)
     problem = task_problem(case)
     sampler = planner.prepared(named(case.variant)).models.sampler
     query = Query(
@@ -95,43 +94,40 @@ def measure_segments(segments: FloatArray, goal: FloatArray, maze: Maze) -> Segm
 
 CAP = 1000
 
-SEGMENT_COLUMNS = {
-    "frames in walls, %": "walls",
-    "boundary error, units": "boundary",
-    "largest hop, units": "hop",
-    "gained on the goal, units": "gain",
-}
-"""Columns of what was measured on segments, and the names of the measures."""
-
 
 def injection_table(trials: Sequence[Trial]) -> list[Exhibit]:
     """A row for every way of injecting."""
-    rows = tuple(
-        Row(label, _entries([trial for trial in trials if trial.case.variant == variant]))
+    groups = {
+        label: [trial for trial in trials if trial.case.variant == variant]
         for label, variant in INJECTIONS.items()
-    )
-    columns = (f"success within {CAP}, %", "plans complete, %", "walks that fell, %", *SEGMENT_COLUMNS)
+    }
     notes = (
         "Success and falls are of walks with the whole planner, which prunes what guidance spoils.",
         f"The other columns are of single segments, {NUM_SEGMENTS} from a start, before pruning; each start "
         "counts once.",
     )
     title = "Where guidance is injected, giant maze"
-    return [Sheet("injection", title, "appendix B, argued", columns, rows, notes)]
+    return [Sheet.of("injection", title, "appendix B, argued", groups, COLUMNS, notes)]
 
 
-def _entries(trials: Sequence[Trial]) -> dict[str, Entry]:
-    walks = [trial for trial in trials if trial.case.suite == "stitch"]
+def _walks(trials: Sequence[Trial], is_so: Callable[[Trial], bool]) -> Entry:
+    return Entry.of_share(is_so(trial) for trial in trials if trial.case.suite == "stitch")
+
+
+def _segments(trials: Sequence[Trial], measure: str, scale: float = 1.0) -> Entry:
     sampled = figures_of(trials, SegmentFigures)
-    entries = {
-        f"success within {CAP}, %": Entry.of_share(is_within(trial, CAP) for trial in walks),
-        "plans complete, %": Entry.of_share(t.plan is not None and t.plan.is_complete for t in walks),
-        "walks that fell, %": Entry.of_share(t.walk is not None and t.walk.num_falls > 0 for t in walks),
-    }
-    for column, measure in SEGMENT_COLUMNS.items():
-        scale = 100.0 if column.endswith("%") else 1.0
-        entries[column] = Entry.of_mean([scale * getattr(one, measure) for one in sampled], digits=2)
-    return entries
+    return Entry.of_mean((scale * getattr(one, measure) for one in sampled), digits=2)
+
+
+COLUMNS: dict[str, Callable[[Sequence[Trial]], Entry]] = {
+    f"success within {CAP}, %": partial(_walks, is_so=lambda trial: is_within(trial, CAP)),
+    "plans complete, %": partial(_walks, is_so=lambda t: t.plan is not None and t.plan.is_complete),
+    "walks that fell, %": partial(_walks, is_so=lambda t: t.walk is not None and t.walk.num_falls > 0),
+    "frames in walls, %": partial(_segments, measure="walls", scale=100.0),
+    "boundary error, units": partial(_segments, measure="boundary"),
+    "largest hop, units": partial(_segments, measure="hop"),
+    "gained on the goal, units": partial(_segments, measure="gain"),
+}
 
 
 SUITE = Suite(

@@ -15,12 +15,7 @@ from benchmarks.ablations import named
 from benchmarks.case import Case
 from benchmarks.experiments.ablation import STRAYS, Ablation, Strays, has_best_order, problem_of, verdict
 from benchmarks.experiments.hamiltonian import instance_cases
-from benchmarks.experiments.protocol import (
-    plan_order,
-    plan_random,
-    task_cases,
-    walk_official,
-)
+from benchmarks.experiments.protocol import plan_order, plan_random, task_cases, walk_official
 from benchmarks.instances import find, stored_sets
 from benchmarks.metrics import CAPS, is_sound, is_within, median
 from benchmarks.problems import NUM_WAYPOINTS, supported_problem

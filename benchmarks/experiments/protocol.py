@@ -15,7 +15,7 @@ from benchmarks.case import Case
 from benchmarks.metrics import Estimate, complete_plans
 from benchmarks.problems import NUM_WAYPOINTS, open_cells, order_problem, random_problem
 from benchmarks.references import REFERENCES
-from benchmarks.report.tables import TextTable
+from benchmarks.report.tables import TextTable, by
 from benchmarks.suite import Request, Suite
 from benchmarks.trials import (
     PlanFigures,
@@ -28,7 +28,7 @@ from benchmarks.trials import (
 )
 from chronoforest.envs.tasks import reset_task
 from chronoforest.errors import InvalidParameter
-from chronoforest.execution.rollout import Rollout, walk
+from chronoforest.execution.rollout import walk
 from chronoforest.execution.route import ExecutionParams, Place, Route, advance
 from chronoforest.models.tracking import load_tracker
 from chronoforest.names import check_reference
@@ -64,38 +64,15 @@ def random_cases(template: Case, num_episodes: int) -> list[Case]:
     return [replace(template, episode=episode) for episode in range(num_episodes)]
 
 
-def _stitch_cases(request: Request) -> list[Case]:
-    return task_cases(_template("stitch", request), request.episodes or 50)
-
-
-def _pairs_cases(request: Request) -> list[Case]:
-    return random_cases(_template("pairs", request), request.episodes or 500)
-
-
-def _multi_cases(request: Request) -> list[Case]:
-    return random_cases(_template("multi", request), request.episodes or 100)
-
-
-def _order_cases(request: Request) -> list[Case]:
+def order_cases(template: Case, num_episodes: int) -> list[Case]:
     """So many triples in all; the tasks take turns."""
-    template = replace(_template("order", request), num_waypoints=NUM_WAYPOINTS)
-    num_tasks = len(template.maze.tasks)
-    return [
-        replace(template, task=k % num_tasks + 1, episode=k // num_tasks)
-        for k in range(request.episodes or 50)
-    ]
+    order, num_tasks = replace(template, num_waypoints=NUM_WAYPOINTS), len(template.maze.tasks)
+    return [replace(order, task=k % num_tasks + 1, episode=k // num_tasks) for k in range(num_episodes)]
 
 
-def _track_cases(request: Request) -> list[Case]:
-    template = _template("track", request)
+def _track_cases(template: Case, num_episodes: int) -> list[Case]:
     check_reference(template.reference)
-    return task_cases(template, request.episodes or 12)
-
-
-def _template(suite: str, request: Request) -> Case:
-    if request.template is None:
-        raise InvalidParameter(f"suite {suite} must be told which planner to run")
-    return replace(request.template, suite=suite)
+    return task_cases(template, num_episodes)
 
 
 def walk_official(case: Case, planner: PresetPlanner) -> Trial:
@@ -142,16 +119,10 @@ def walk_reference(case: Case, walker: Walker) -> Trial:
         drift=np.inf,
         stuck_steps=OFFICIAL_CAP,
     )
-    rollout = walk(env, start, route, walker.tracker, params=params)
-    return Trial(case, plan=None, walk=measure_walk(rollout, _units_along(route, rollout, params)))
-
-
-def _units_along(route: Route, rollout: Rollout, params: ExecutionParams) -> float:
-    """How much of the route was walked: up to the frame that the last position is nearest to."""
-    place = Place()
+    rollout, place = walk(env, start, route, walker.tracker, params=params), Place()
     for position in rollout.xy:
         place = advance(route, place, position, params)
-    return float(route.along[place.frame])
+    return Trial(case, plan=None, walk=measure_walk(rollout, float(route.along[place.frame])))
 
 
 Cell = Callable[[Sequence[Trial]], str]
@@ -169,10 +140,8 @@ def bench_table(suite: str, trials: Sequence[Trial], title: str = "") -> TextTab
 
 def setup_tables(suite: str, trials: Sequence[Trial]) -> list[TextTable]:
     """A table for each setup that was tried."""
-    setups: dict[Case, list[Trial]] = {}
-    for trial in trials:
-        setups.setdefault(trial.case.setup, []).append(trial)
-    return [bench_table(suite, some, setup_title(setup)) for setup, some in setups.items()]
+    groups = by(trials, lambda trial: trial.case.setup)
+    return [bench_table(suite, some, setup_title(setup)) for setup, some in groups.items()]
 
 
 def setup_title(case: Case) -> str:
@@ -193,8 +162,8 @@ def percent(estimate: Estimate) -> str:
     return f"{100 * estimate.value:.1f} % [{low}, {high}]"
 
 
-def _success(cap: int) -> Cell:
-    return lambda trials: percent(metrics.success(trials, cap))
+def _success(trials: Sequence[Trial], cap: int = metrics.CAPS[0]) -> str:
+    return percent(metrics.success(trials, cap))
 
 
 def _mean(value: Callable[[PlanFigures], float], digits: int = 2) -> Cell:
@@ -247,7 +216,7 @@ _COMPLETE: Cell = lambda trials: percent(metrics.completeness(trials))  # noqa: 
 
 COLUMNS: dict[str, dict[str, Cell]] = {
     "stitch": {
-        **{f"success within {cap}": _success(cap) for cap in metrics.CAPS},
+        **{f"success within {cap}": partial(_success, cap=cap) for cap in metrics.CAPS},
         "steps": _steps,
         "steps per unit": lambda trials: f"{metrics.steps_per_unit(trials).value:.2f}",
         "re-planned": lambda trials: f"{100 * metrics.replanned(trials).value:.1f} %",
@@ -262,7 +231,7 @@ COLUMNS: dict[str, dict[str, Cell]] = {
         "failures": _failures,
     },
     "track": {
-        f"success within {metrics.CAPS[0]}": _success(metrics.CAPS[0]),
+        f"success within {metrics.CAPS[0]}": _success,
         "steps": _steps,
         "units per step": lambda trials: _interval(metrics.pace(trials), digits=3),
         "falls per 1000 steps": lambda trials: _interval(metrics.falls(trials), digits=2),
@@ -283,19 +252,25 @@ COLUMNS: dict[str, dict[str, Cell]] = {
 def _suite(
     name: str,
     summary: str,
-    cases: Callable[[Request], list[Case]],
+    spread: Callable[[Case, int], list[Case]],
+    num_episodes: int,
     run: Callable[[Case, Any], Trial],
-    **more: Any,
+    load: Callable[[PlannerChoice], Any] = PlannerChoice.load,
 ) -> Suite:
-    return Suite(name, summary, cases, run, partial(setup_tables, name), **more)
+    def cases(request: Request) -> list[Case]:
+        if request.template is None:
+            raise InvalidParameter(f"suite {name} must be told which planner to run")
+        return spread(replace(request.template, suite=name), request.episodes or num_episodes)
+
+    return Suite(name, summary, cases, run, partial(setup_tables, name), load)
 
 
 _SUITES = (
-    _suite("stitch", "success on the official tasks", _stitch_cases, walk_official),
-    _suite("pairs", "plans between random places", _pairs_cases, plan_random),
-    _suite("multi", "plans for several agents and waypoints", _multi_cases, plan_random),
-    _suite("order", "waypoints whose order is easily misjudged", _order_cases, plan_order),
-    _suite("track", "trackers on fixed paths", _track_cases, walk_reference, load=load_walker),
+    _suite("stitch", "success on the official tasks", task_cases, 50, walk_official),
+    _suite("pairs", "plans between random places", random_cases, 500, plan_random),
+    _suite("multi", "plans for several agents and waypoints", random_cases, 100, plan_random),
+    _suite("order", "waypoints whose order is easily misjudged", order_cases, 50, plan_order),
+    _suite("track", "trackers on fixed paths", _track_cases, 12, walk_reference, load_walker),
 )
 
 PROTOCOL_SUITES = {suite.name: suite for suite in _SUITES}

@@ -11,7 +11,7 @@ from benchmarks.experiments.protocol import task_cases, walk_official
 from benchmarks.metrics import CAPS, Estimate, complete_plans, is_within
 from benchmarks.report.tables import Entry, Row, Sheet
 from benchmarks.suite import Contender, Request, Suite
-from benchmarks.trials import PlanFigures, Trial, official_env
+from benchmarks.trials import PlanFigures, Trial, WalkFigures, official_env
 from chronoforest.envs.tasks import reset_task
 from chronoforest.execution.rollout import MAX_STEPS
 from chronoforest.peers.choice import CHRONOFOREST
@@ -51,12 +51,17 @@ def cases(request: Request) -> list[Case]:
 def walks(preset: str, contender: Contender, request: Request) -> list[Case]:
     """The repeated evaluations of one contender in one maze; peers are evaluated once, and the paper's slow
     settings."""
-    own, is_slow = contender.case("stitch", preset), contender.variant == "paper"
+    own, is_slow = contender.case("stitch", preset), contender.variant.startswith("paper")
     repeats = 1 if is_slow or contender.planner != CHRONOFOREST else REPEATS
+    return repeated(own, request.repeats or repeats, request)
+
+
+def repeated(case: Case, repeats: int, request: Request) -> list[Case]:
+    """So many evaluations of all tasks, each with a seed of its own."""
     return [
-        case
-        for repeat in range(request.repeats or repeats)
-        for case in task_cases(replace(own, seed=repeat), request.episodes or EPISODES)
+        one
+        for repeat in range(repeats)
+        for one in task_cases(replace(case, seed=repeat), request.episodes or EPISODES)
     ]
 
 
@@ -64,16 +69,6 @@ def task_problem(case: Case) -> Problem:
     """An official task with its jitter, as the environment is reset to it."""
     start = reset_task(official_env(case.preset, MAX_STEPS), case.task, case.seeds[0])
     return Problem([start.observation[:2]], [start.goal])
-
-
-IS_MORE_BETTER = {
-    "complete plans": True,
-    "÷ geodesic": False,
-    "steps to the goal": False,
-    "new plans per walk": False,
-    "planning s": False,
-}
-"""Columns about the plans, and whether a larger figure is the better one."""
 
 
 PUBLISHED = {
@@ -96,18 +91,23 @@ PUBLISHED = {
 
 def success_tables(trials: Sequence[Trial]) -> list[Sheet]:
     """Success at either cap, and what the plans cost."""
-    return [*(_success(trials, cap) for cap in CAPS), _plans(trials)]
+    own = {contender.label: [t for t in trials if contender.is_of(t)] for contender in CONTENDERS}
+    plans = Sheet.of("stitch-plans", "The plans behind these walks", "", own, _PLANS)
+    others = {column: column == "complete plans" for column in _PLANS}
+    return [*(_success(own, cap) for cap in CAPS), replace(plans, notes=(verdict(plans.rows, others),))]
 
 
-def _success(trials: Sequence[Trial], cap: int) -> Sheet:
+def _success(own: Mapping[str, Sequence[Trial]], cap: int) -> Sheet:
     rows = []
-    for contender in CONTENDERS:
-        own = [trial for trial in trials if contender.is_of(trial)]
+    for label, trials in own.items():
+        published = zip(SPLITS, PUBLISHED.get(label, ("", "", "")), strict=True)
         entries = {
-            split: Entry.of_share((is_within(t, cap) for t in own if t.case.preset == preset(split)), printed)
-            for split, printed in zip(SPLITS, PUBLISHED.get(contender.label, ("", "", "")), strict=True)
+            split: Entry.of_share(
+                (is_within(t, cap) for t in trials if t.case.preset == preset(split)), paper
+            )
+            for split, paper in published
         }
-        rows.append(Row(contender.label, entries))
+        rows.append(Row(label, entries))
     notes = (
         "The official cap is 1000 steps; the paper does not say which cap it used.",
         "The peers stand beside the published planners they are closest to; the peers' page says what "
@@ -118,26 +118,20 @@ def _success(trials: Sequence[Trial], cap: int) -> Sheet:
     return Sheet(f"stitch-{cap}", title, "Table 1", SPLITS, tuple(rows), notes)
 
 
-def _plans(trials: Sequence[Trial]) -> Sheet:
-    """What a plan is like, over all splits together."""
-    rows = []
-    for contender in CONTENDERS:
-        own = [trial for trial in trials if contender.is_of(trial)]
-        plans = complete_plans(own)
-        steps = [t.walk.steps for t in own if t.walk is not None and t.walk.cause == "none"]
-        replans = [t.walk.num_replans for t in own if t.walk is not None]
-        entries = {
-            "complete plans": Entry.of_share(t.plan is not None and t.plan.is_complete for t in own),
-            "÷ geodesic": Entry.of_mean((plan.length / plan.geodesic for plan in plans), digits=3),
-            "steps to the goal": Entry.of_mean(steps, digits=0),
-            "new plans per walk": Entry.of_mean(replans, digits=2),
-            "planning s": Entry.of_mean((plan.seconds for plan in plans), digits=2),
-        }
-        rows.append(Row(contender.label, entries))
-    notes = (verdict(rows, IS_MORE_BETTER),)
-    return Sheet(
-        "stitch-plans", "The plans behind these walks", "", tuple(IS_MORE_BETTER), tuple(rows), notes
-    )
+def _walks(trials: Sequence[Trial]) -> list[WalkFigures]:
+    return [trial.walk for trial in trials if trial.walk is not None]
+
+
+_PLANS: dict[str, Callable[[Sequence[Trial]], Entry]] = {
+    "complete plans": lambda some: Entry.of_share(t.plan is not None and t.plan.is_complete for t in some),
+    "÷ geodesic": lambda some: Entry.of_mean((p.length / p.geodesic for p in complete_plans(some)), digits=3),
+    "steps to the goal": lambda some: Entry.of_mean(
+        (walk.steps for walk in _walks(some) if walk.cause == "none"), digits=0
+    ),
+    "new plans per walk": lambda some: Entry.of_mean((w.num_replans for w in _walks(some)), digits=2),
+    "planning s": lambda some: Entry.of_mean((plan.seconds for plan in complete_plans(some)), digits=2),
+}
+"""What a plan is like, over all splits together."""
 
 
 def verdict(rows: Sequence[Row], is_more_better: Mapping[str, bool]) -> str:
@@ -192,7 +186,8 @@ def task_lengths(trials: Sequence[Trial]) -> list[Sheet]:
 def _rows(split: str, trials: Sequence[Trial]) -> Iterator[Row]:
     own = [t for t in trials if CONTENDERS[0].is_of(t) and t.case.preset == preset(split)]
     plans = [complete_plans([t for t in own if t.case.task == task]) for task in range(1, 6)]
-    yield Row(f"{split}: BFS", _printed([str(length) for length in BFS[split]]))
+    published = (Entry(None, 0, str(length)) for length in BFS[split])
+    yield Row(f"{split}: BFS", dict(zip(TASKS, published, strict=True)))
     yield Row(f"{split}: plan mean", _means(plans, lambda plan: plan.length, PLAN_LENGTHS[split], 1))
     shares = zip(TASKS, plans, WITHIN[split], strict=True)
     yield Row(
@@ -203,10 +198,6 @@ def _rows(split: str, trials: Sequence[Trial]) -> Iterator[Row]:
         },
     )
     yield Row(f"{split}: ÷ geodesic", _means(plans, lambda plan: plan.length / plan.geodesic, ("",) * 5, 3))
-
-
-def _printed(values: Sequence[str]) -> dict[str, Entry]:
-    return {task: Entry.only_published(value) for task, value in zip(TASKS, values, strict=True)}
 
 
 def _means(

@@ -5,7 +5,7 @@ The problems are random ones with three waypoints and a seed of their own, which
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from benchmarks.case import Case
@@ -15,7 +15,7 @@ from benchmarks.overrides import overridden
 from benchmarks.report.pictures import Chart, Series
 from benchmarks.report.tables import Entry, Row, Sheet
 from benchmarks.suite import Exhibit, Request, Suite
-from benchmarks.trials import Trial
+from benchmarks.trials import PlanFigures, Trial
 from chronoforest.peers.choice import PlannerChoice
 from chronoforest.presets.loading import PresetPlanner
 
@@ -40,16 +40,11 @@ def cases(request: Request) -> list[Case]:
     """Every value of every parameter on the same problems."""
     problems = random_cases(VALIDATION, request.episodes or EPISODES)
     return [
-        replace(case, change=change(path, value))
+        replace(case, change=f"{path}={value:g}")
         for path, values in SWEEPS.values()
         for value in values
         for case in problems
     ]
-
-
-def change(path: str, value: float) -> str:
-    """How a case says which parameter is set to what."""
-    return f"{path}={value:g}"
 
 
 def run_changed(case: Case, planner: PresetPlanner) -> Trial:
@@ -57,40 +52,39 @@ def run_changed(case: Case, planner: PresetPlanner) -> Trial:
     return plan_random(case, overridden(planner, case.change))
 
 
-COLUMNS = ("sound plans, %", "÷ geodesic optimum", "its order ÷ best order", "expanded", "planning s")
+def _mean(value: Callable[[PlanFigures], float], digits: int) -> Callable[[Sequence[Trial]], Entry]:
+    return lambda trials: Entry.of_mean(map(value, complete_plans(trials)), digits=digits)
+
+
+COLUMNS: dict[str, Callable[[Sequence[Trial]], Entry]] = {
+    "sound plans, %": lambda own: Entry.of_share(t.plan is not None and is_sound(t.plan) for t in own),
+    "÷ geodesic optimum": _mean(lambda plan: plan.length / plan.geodesic, 3),
+    "its order ÷ best order": _mean(lambda plan: plan.order_length / plan.geodesic, 3),
+    "expanded": _mean(lambda plan: plan.num_expanded, 1),
+    "planning s": _mean(lambda plan: plan.seconds, 2),
+}
 
 
 def sweep_charts(trials: Sequence[Trial]) -> list[Exhibit]:
     """A table of everything and a chart for each parameter."""
-    rows = [row for name in SWEEPS for row in _rows(name, trials)]
+    groups = {
+        f"{name} = {value:g}": [t for t in trials if t.case.change == f"{path}={value:g}"]
+        for name, (path, values) in SWEEPS.items()
+        for value in values
+    }
     notes = ("Validation problems: random, three waypoints, seed 777. Every change is from the preset.",)
-    sheet = Sheet("sweeps", "One parameter at a time", "", COLUMNS, tuple(rows), notes)
-    charts = (_chart(name, trials) for name in SWEEPS)
+    sheet = Sheet.of("sweeps", "One parameter at a time", "", groups, COLUMNS, notes)
+    rows = {row.label: row for row in sheet.rows}
+    charts = (_chart(name, rows) for name in SWEEPS)
     return [sheet, *(chart for chart in charts if chart.series[0].x)]
 
 
-def _rows(name: str, trials: Sequence[Trial]) -> Iterator[Row]:
-    path, values = SWEEPS[name]
-    for value in values:
-        own = [trial for trial in trials if trial.case.change == change(path, value)]
-        plans = complete_plans(own)
-        figures = (
-            Entry.of_share(trial.plan is not None and is_sound(trial.plan) for trial in own),
-            Entry.of_mean((plan.length / plan.geodesic for plan in plans), digits=3),
-            Entry.of_mean((plan.order_length / plan.geodesic for plan in plans), digits=3),
-            Entry.of_mean((plan.num_expanded for plan in plans), digits=1),
-            Entry.of_mean((plan.seconds for plan in plans), digits=2),
-        )
-        yield Row(f"{name} = {value:g}", dict(zip(COLUMNS, figures, strict=True)))
-
-
-def _chart(name: str, trials: Sequence[Trial]) -> Chart:
+def _chart(name: str, rows: Mapping[str, Row]) -> Chart:
     """Length against the geodesic optimum, and how much of it is the order's fault, over the values."""
     path, values = SWEEPS[name]
-    rows = list(zip(values, _rows(name, trials), strict=True))
     series = []
-    for column in COLUMNS[1:3]:
-        known = [(value, row.entries[column].ours) for value, row in rows]
+    for column in tuple(COLUMNS)[1:3]:
+        known = [(value, rows[f"{name} = {value:g}"].entries[column].ours) for value in values]
         points = [(float(value), ours.value) for value, ours in known if ours is not None]
         series.append(Series(column, tuple(x for x, _ in points), tuple(y for _, y in points)))
     slug = path.replace(".", "-")

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from benchmarks.case import Case
-from benchmarks.experiments.protocol import task_cases, walk_official
-from benchmarks.experiments.stitch import EPISODES, REPEATS
+from benchmarks.experiments.protocol import walk_official
+from benchmarks.experiments.stitch import REPEATS, repeated
 from benchmarks.metrics import CAPS, is_within
 from benchmarks.overrides import overridden
 from benchmarks.report.tables import Entry, Row, Sheet
@@ -36,12 +36,7 @@ STEPS: dict[str, Case] = {
 
 def cases(request: Request) -> list[Case]:
     """The five tasks in every setting; repeats differ in the seed."""
-    return [
-        case
-        for template in STEPS.values()
-        for repeat in range(request.repeats or REPEATS)
-        for case in task_cases(replace(template, seed=repeat), request.episodes or EPISODES)
-    ]
+    return [case for step in STEPS.values() for case in repeated(step, request.repeats or REPEATS, request)]
 
 
 def walk_changed(case: Case, planner: PresetPlanner) -> Trial:
@@ -67,11 +62,18 @@ OTHERS = {
 def ablation_table(trials: Sequence[Trial]) -> list[Exhibit]:
     """Success at either cap for every setting."""
     columns = {cap: f"within {cap} steps" for cap in CAPS}
+    own = {label: [t for t in trials if t.case.setup == step.setup] for label, step in STEPS.items()}
     rows = [
-        Row(label, {columns[cap]: _success(trials, step, cap, PUBLISHED.get(label, "")) for cap in CAPS})
-        for label, step in STEPS.items()
+        Row(
+            label,
+            {
+                name: Entry.of_share((is_within(trial, cap) for trial in some), PUBLISHED.get(label, ""))
+                for cap, name in columns.items()
+            },
+        )
+        for label, some in own.items()
     ]
-    rows += [Row(name, {columns[CAPS[0]]: Entry.only_published(value)}) for name, value in OTHERS.items()]
+    rows += [Row(name, {columns[CAPS[0]]: Entry(None, 0, value)}) for name, value in OTHERS.items()]
     notes = (
         "All rows of ours prune by support and step length, shorten ways and guide all frames on a ramp, "
         "which the paper does not; its own settings are the variant `paper`.",
@@ -79,11 +81,6 @@ def ablation_table(trials: Sequence[Trial]) -> list[Exhibit]:
     )
     title = "Success in AntMaze-Teleport-Stitch, %"
     return [Sheet("teleport", title, "Table 6", tuple(columns.values()), tuple(rows), notes)]
-
-
-def _success(trials: Sequence[Trial], step: Case, cap: int, published: str) -> Entry:
-    is_good = (is_within(trial, cap) for trial in trials if trial.case.setup == step.setup)
-    return Entry.of_share(is_good, published)
 
 
 SUITE = Suite("teleport", "the uncertainty ablation", cases, walk_changed, ablation_table)

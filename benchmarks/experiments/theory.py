@@ -6,7 +6,7 @@ with suite `calibration`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -83,9 +83,6 @@ GAPS = (0.0, 5.0, 10.0, 20.0, 30.0, 50.0, 100.0, 200.0, 1000.0)
 """Edges of the bins of ĝ, in steps."""
 
 
-Choice = Callable[[Pool], BoolArray]
-
-
 def certificate_tables(trials: Sequence[Trial]) -> list[Exhibit]:
     """Certificates, quantiles of margins, and candidates by depth and by gap; by distance and agents."""
     online = [trial for trial in trials if trial.case.variant == "online" and trial.figures]
@@ -121,17 +118,18 @@ def _entries(trials: Sequence[Trial]) -> dict[str, Entry]:
 
 def _known(trials: Sequence[Trial], name: str) -> list[float]:
     """A figure of the certificates, where it is finite."""
-    values = (getattr(found.certificate, name) for found in figures_of(trials, InstanceFigures))
-    return [value for value in values if np.isfinite(value)]
+    return _finite(np.array([getattr(one.certificate, name) for one in figures_of(trials, InstanceFigures)]))
 
 
 def _margin_sheet(groups: Mapping[str, Sequence[Trial]]) -> Sheet:
     rows = []
     for label, some in groups.items():
+        plans = {trial.case.instance: trial.plan for trial in some if trial.plan is not None}.values()
+        true = [plan.runner_up - plan.geodesic for plan in plans if plan.runner_up is not None]
         rows += [
             Row(f"{label}: margin on the estimate, steps", _quantiles(_known(some, "margin"))),
             Row(f"{label}: bound of Theorem 1, steps", _quantiles(_known(some, "bound"))),
-            Row(f"{label}: margin on the map, units", _quantiles(_true_margins(some))),
+            Row(f"{label}: margin on the map, units", _quantiles(true)),
         ]
     notes = (
         "Over plans; the margin on the map over instances: second-best minus best joint route under the "
@@ -139,11 +137,6 @@ def _margin_sheet(groups: Mapping[str, Sequence[Trial]]) -> Sheet:
     )
     title = "Route margins of online plans, quantiles"
     return Sheet("theory-margins", title, SOURCE, tuple(QUANTILES), tuple(rows), notes)
-
-
-def _true_margins(trials: Sequence[Trial]) -> list[float]:
-    plans = {trial.case.instance: trial.plan for trial in trials if trial.plan is not None}
-    return [plan.runner_up - plan.geodesic for plan in plans.values() if plan.runner_up is not None]
 
 
 def _quantiles(values: Sequence[float], shares: Mapping[str, float] = QUANTILES) -> dict[str, Entry]:
@@ -161,10 +154,10 @@ def _probe_exhibits(pools: Mapping[str, Pool]) -> Iterator[Exhibit]:
         "Shares have intervals over instances, because the candidates of a plan depend on each other; n is "
         "the number of instances. Quantiles are over all candidates with a finite residual.",
     )
-    depths, gaps = depth_choices(), gap_choices()
     title = "Candidates of online plans"
-    yield _probe_sheet("theory-depth", f"{title} by depth of the node", depths, pools, notes)
-    yield _probe_sheet("theory-gaps", f"{title} by predicted residual ĝ", gaps, pools, notes)
+    depths, gaps = ({label: cut(found) for label, found in pools.items()} for cut in (depths_of, gaps_of))
+    yield _probe_sheet("theory-depth", f"{title} by depth of the node", depths, notes)
+    yield _probe_sheet("theory-gaps", f"{title} by predicted residual ĝ", gaps, notes)
     yield Chart(
         "theory-coverage",
         "Candidates whose residual h covers",
@@ -175,49 +168,35 @@ def _probe_exhibits(pools: Mapping[str, Pool]) -> Iterator[Exhibit]:
     )
 
 
-def depth_choices() -> dict[str, Choice]:
-    """Columns by depth; the last one holds all deeper nodes."""
-    exact = {f"depth {depth}": _at_depth(depth) for depth in range(LAST_DEPTH)}
-    return {**exact, f"depth ≥ {LAST_DEPTH}": lambda found: found.depth >= LAST_DEPTH, "all": _all}
+def depths_of(found: Pool) -> dict[str, Pool]:
+    """Columns by depth; the last one but all holds all deeper nodes."""
+    parts = {f"depth {depth}": found.where(found.depth == depth) for depth in range(LAST_DEPTH)}
+    return {**parts, f"depth ≥ {LAST_DEPTH}": found.where(found.depth >= LAST_DEPTH), "all": found}
 
 
-def gap_choices() -> dict[str, Choice]:
-    """Columns by ĝ, each from where the one before ends."""
-    return {**{f"ĝ ≤ {high:g}": _in_gap(low, high) for low, high in pairwise(GAPS)}, "all": _all}
-
-
-def _at_depth(depth: int) -> Choice:
-    return lambda found: found.depth == depth
-
-
-def _in_gap(low: float, high: float) -> Choice:
-    # A gap of 0 belongs to the first bin.
-    return lambda found: ((found.gap > low) | (low == 0.0)) & (found.gap <= high)
-
-
-def _all(found: Pool) -> BoolArray:
-    return np.ones(len(found), dtype=bool)
+def gaps_of(found: Pool) -> dict[str, Pool]:
+    """Columns by ĝ, each from where the one before ends; a gap of 0 belongs to the first."""
+    edges = pairwise((-np.inf, *GAPS[1:]))
+    parts = {f"ĝ ≤ {high:g}": found.where((found.gap > low) & (found.gap <= high)) for low, high in edges}
+    return {**parts, "all": found}
 
 
 def _probe_sheet(
-    name: str, title: str, choices: Mapping[str, Choice], pools: Mapping[str, Pool], notes: tuple[str, ...]
+    name: str, title: str, parts: Mapping[str, dict[str, Pool]], notes: tuple[str, ...]
 ) -> Sheet:
-    rows = tuple(
-        row
-        for label, found in pools.items()
-        for row in _probe_rows(
-            label, {column: found.where(choose(found)) for column, choose in choices.items()}
-        )
-    )
-    return Sheet(name, title, SOURCE, tuple(choices), rows, notes)
+    rows = tuple(row for label, columns in parts.items() for row in _probe_rows(label, columns))
+    return Sheet(name, title, SOURCE, tuple(next(iter(parts.values()))), rows, notes)
 
 
 def _probe_rows(label: str, parts: Mapping[str, Pool]) -> Iterator[Row]:
     """The share that h covers, quantiles of |ĝ − g*| and of h − g*, and the number of candidates."""
     present = {column: part for column, part in parts.items() if len(part)}
     yield Row(f"{label}: h(ĝ) ≥ g*, %", {column: coverage(part) for column, part in present.items()})
-    for symbol, value, shares in (("|ĝ − g*|", _error, ERRORS), ("h(ĝ) − g*", _slack, SLACKS)):
-        found = {column: _quantiles(value(part), shares) for column, part in present.items()}
+    for symbol, value, shares in (
+        ("|ĝ − g*|", lambda one: np.abs(one.gap - one.truth), ERRORS),
+        ("h(ĝ) − g*", lambda one: one.upper - one.truth, SLACKS),
+    ):
+        found = {column: _quantiles(_finite(value(part)), shares) for column, part in present.items()}
         for quantile in shares:
             entries = {column: figures[quantile] for column, figures in found.items() if figures}
             yield Row(f"{label}: {symbol} in steps, {quantile}", entries)
@@ -235,14 +214,8 @@ def coverage(found: Pool) -> Entry:
     return Entry(inside, int(seen.sum()), is_share=True)
 
 
-def _error(found: Pool) -> list[float]:
-    error = np.abs(found.gap - found.truth)
-    return [float(value) for value in error[np.isfinite(error)]]
-
-
-def _slack(found: Pool) -> list[float]:
-    slack = found.upper - found.truth
-    return [float(value) for value in slack[np.isfinite(slack)]]
+def _finite(values: FloatArray) -> list[float]:
+    return [float(value) for value in values[np.isfinite(values)]]
 
 
 def _depth_series(label: str, found: Pool) -> Series:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from benchmarks.case import Case
 from benchmarks.experiments import city, strait
 from benchmarks.mazes import Maze, maze_of
 from benchmarks.references import geodesic_matrix
-from benchmarks.report.tables import Entry, Row, Sheet
+from benchmarks.report.tables import Entry, Sheet, by
 from benchmarks.suite import Request, Suite
 from benchmarks.trials import Trial, figures_of
 from benchmarks.worlds.lanes import Link, at_distances
@@ -60,6 +61,10 @@ SHARPEST, BLUNTEST = 40.0, 140.0
 IsPlanted = Callable[[FloatArray], bool]
 
 
+def _any(_: FloatArray) -> bool:
+    return True
+
+
 @dataclass(frozen=True)
 class PieceFigures:
     """How many pieces of a kind were asked about, how many of them density or headings refute before the
@@ -74,14 +79,7 @@ class PieceFigures:
 def cases(request: Request) -> list[Case]:
     """Batches of pieces of every kind, since many are asked about at once."""
     return [
-        Case(
-            "verification",
-            PlannerChoice(preset),
-            episode=episode,
-            seed=seed,
-            variant="verified",
-            instance=kind,
-        )
+        Case("verification", PlannerChoice(preset), 0, episode, seed, "verified", instance=kind)
         for preset, kinds in KINDS.items()
         for kind in kinds
         for seed in range(request.repeats or 1)
@@ -112,7 +110,7 @@ def _drawn(pieces: Pieces, case: Case) -> list[FloatArray]:
         return pieces.bulged(BATCH, BULGES.get(case.preset, (3.0, 5.0)), is_planted)
     if case.instance in ("turned", "crossed"):
         return pieces.changing(BATCH, _changes(case))
-    return pieces.driven(BATCH, _is_recorded(case) if case.instance == "driven" else None)
+    return pieces.driven(BATCH, _is_recorded(case) if case.instance == "driven" else _any)
 
 
 @cache
@@ -131,19 +129,15 @@ def held_out(folder: Path, preset: str, planner: PresetPlanner) -> FloatArray:
         )
     episodes = load(path)
     tracks = episodes.frame.to_user(episodes.xy.astype(np.float64))
-    if any(frame.is_degrees for frame in (episodes.frame, planner.frame)) or not _is_near(tracks, planner):
+    places = planner.frame.to_local(tracks.reshape(-1, 2))
+    is_degrees = any(frame.is_degrees for frame in (episodes.frame, planner.frame))
+    if is_degrees or not (planner.models.density.margin(places) > 0).any():
         raise BadDataset(
             f"{path} and the weights of {preset} lie in different frames: the recordings have "
             f"{episodes.frame.summary()}, the weights {planner.frame.summary()}; import both from tracks in "
             "the same plain coordinates, as `python -m benchmarks record` does, and train again"
         )
     return tracks
-
-
-def _is_near(tracks: FloatArray, planner: PresetPlanner) -> bool:
-    """Whether any of the recordings [E, T, 2] comes to where a planner's models were learned."""
-    places = planner.frame.to_local(tracks.reshape(-1, 2))
-    return bool((planner.models.density.margin(places) > 0).any())
 
 
 @dataclass(frozen=True)
@@ -155,7 +149,7 @@ class Pieces:
     longest: float
     rng: np.random.Generator
 
-    def driven(self, count: int, is_wanted: IsPlanted | None = None) -> list[FloatArray]:
+    def driven(self, count: int, is_wanted: IsPlanted = _any) -> list[FloatArray]:
         """Parts of recordings."""
         return self._found(count, self._part, is_wanted)
 
@@ -177,16 +171,10 @@ class Pieces:
         return [self._middle(way) for way in self._found(count, self._change, is_wanted)]
 
     def _found(
-        self, count: int, draw: Callable[[], FloatArray | None], is_wanted: IsPlanted | None
+        self, count: int, draw: Callable[[], FloatArray | None], is_wanted: IsPlanted
     ) -> list[FloatArray]:
-        found: list[FloatArray] = []
-        for _ in range(NUM_TRIES):
-            piece = draw()
-            if piece is not None and (is_wanted is None or is_wanted(piece)):
-                found.append(piece)
-            if len(found) == count:
-                break
-        return found
+        drawn = (draw() for _ in range(NUM_TRIES))
+        return list(islice((one for one in drawn if one is not None and is_wanted(one)), count))
 
     def _part(self) -> FloatArray | None:
         track = self.tracks[self.rng.integers(len(self.tracks))]
@@ -280,22 +268,19 @@ def _strait_changes(way: FloatArray) -> list[tuple[Link, Link]]:
     return STRAIT.unrecorded_changes(way, min(near[0]), min(near[-1]))
 
 
-def _is_turned(way: FloatArray) -> bool:
-    """There is one such change, between links that meet at a place."""
+def _is_changed(way: FloatArray, meets: bool) -> bool:
+    """There is one such change, between links that meet at a place, or of which one passes over the other."""
     found = _strait_changes(way)
-    return len(found) == 1 and bool({*found[0][0]} & {*found[0][1]})
+    return len(found) == 1 and bool({*found[0][0]} & {*found[0][1]}) == meets
 
 
-def _is_crossed(way: FloatArray) -> bool:
-    """There is one such change, between links that share no place: one passes over the other."""
-    found = _strait_changes(way)
-    return len(found) == 1 and not {*found[0][0]} & {*found[0][1]}
+_is_turned, _is_crossed = partial(_is_changed, meets=True), partial(_is_changed, meets=False)
 
 
-def _is_recorded(case: Case) -> IsPlanted | None:
+def _is_recorded(case: Case) -> IsPlanted:
     """Whether a piece leads along a recorded street, in the city; elsewhere all that was driven does."""
     if case.preset != city.PRESET:
-        return None
+        return _any
     known = city.known_city(case.choice.data / city.FOLDER)
     return lambda piece: known.trips.num_followed(piece) >= city.LEAST_PASSES
 
@@ -318,30 +303,32 @@ def _is_beside_lanes(piece: FloatArray) -> bool:
 
 def verification_table(trials: Sequence[Trial]) -> list[Sheet]:
     """Shares of pieces that are refuted, of every kind in every world."""
-    rows = []
-    for preset, kind in dict.fromkeys((trial.case.preset, trial.case.instance) for trial in trials):
-        own = [one for one in trials if (one.case.preset, one.case.instance) == (preset, kind)]
-        entries = dict(zip(COLUMNS, _entries(figures_of(own, PieceFigures)), strict=True))
-        rows.append(Row(f"{preset}: {kind}", entries))
+    groups = by(trials, lambda trial: f"{trial.case.preset}: {trial.case.instance}")
+    counts = {label: _counts(figures_of(own, PieceFigures)) for label, own in groups.items()}
     notes = (
         "Driven pieces are from held-out recordings; nobody makes the others.",
         "In the city three trips or more went the way of a driven piece; held-out ones may be anywhere.",
         "Of the rest: of those that density and headings let pass, what the denoiser refutes.",
     )
-    return [Sheet("verification", "Pieces that are refuted, %", "", COLUMNS, tuple(rows), notes)]
+    return [Sheet.of("verification", "Pieces that are refuted, %", "", counts, COLUMNS, notes)]
 
 
-COLUMNS = ("pieces", "refuted", "by density and headings", "of the rest by the denoiser")
+def _counts(found: Sequence[PieceFigures]) -> PieceFigures:
+    """All batches together."""
+    counts = ((one.num_pieces, one.num_before, one.num_by_motion) for one in found)
+    return PieceFigures("", *map(sum, zip(*counts, strict=True)))
 
 
-def _entries(found: Sequence[PieceFigures]) -> Iterator[Entry]:
-    """In the order of the columns."""
-    count, before = sum(one.num_pieces for one in found), sum(one.num_before for one in found)
-    by_motion = sum(one.num_by_motion for one in found)
-    yield Entry.of_value(count, count, digits=0)
-    yield Entry.of_share(k < before + by_motion for k in range(count))
-    yield Entry.of_share(k < before for k in range(count))
-    yield Entry.of_share(k < by_motion for k in range(count - before))
+def _share(count: int, total: int) -> Entry:
+    return Entry.of_share(k < count for k in range(total))
+
+
+COLUMNS: dict[str, Callable[[PieceFigures], Entry]] = {
+    "pieces": lambda one: Entry.of_value(one.num_pieces, one.num_pieces, digits=0),
+    "refuted": lambda one: _share(one.num_before + one.num_by_motion, one.num_pieces),
+    "by density and headings": lambda one: _share(one.num_before, one.num_pieces),
+    "of the rest by the denoiser": lambda one: _share(one.num_by_motion, one.num_pieces - one.num_before),
+}
 
 
 SUITE = Suite(

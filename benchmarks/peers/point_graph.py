@@ -32,10 +32,7 @@ class PointGraph(RecordedGraph):
         source, column = np.nonzero(np.isfinite(gap))
         target, aside = near[source, column], 2.0 * gap[source, column]
         is_other = owner[source] != owner[target]
-        ends = (
-            np.concatenate([rows, source[is_other]]),
-            np.concatenate([rows + 1, target[is_other]]),
-        )
+        ends = (np.concatenate([rows, source[is_other]]), np.concatenate([rows + 1, target[is_other]]))
         units = np.maximum(np.concatenate([ahead, aside[is_other]]), LEAST)
         return cls(position, csr_matrix((units, ends), shape=(len(position),) * 2), radius)
 

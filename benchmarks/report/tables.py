@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from benchmarks.trials import Trial
 from chronoforest.files import write_text
 
 CSV_HEADER = ("row", "column", "ours", "low", "high", "trials", "published")
+Group = TypeVar("Group")
 
 
 @dataclass(frozen=True)
@@ -96,11 +97,6 @@ class Entry:
             return cls(None, 0, published, digits)
         return cls(ratio(tops, bottoms), len(tops), published, digits)
 
-    @classmethod
-    def only_published(cls, published: str) -> Entry:
-        """What the paper copied from others and we did not run."""
-        return cls(None, 0, published)
-
 
 @dataclass(frozen=True)
 class Row:
@@ -124,6 +120,23 @@ class Sheet:
     def save(self, folder: Path) -> None:
         """Write tables/NAME.csv."""
         write_text(folder / "tables" / f"{self.name}.csv", self.to_csv())
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        title: str,
+        source: str,
+        groups: Mapping[str, Group],
+        columns: Mapping[str, Callable[[Group], Entry]],
+        notes: tuple[str, ...] = (),
+    ) -> Sheet:
+        """A row for every group, with a column for every figure of it."""
+        rows = (
+            Row(label, {column: figure(group) for column, figure in columns.items()})
+            for label, group in groups.items()
+        )
+        return cls(name, title, source, tuple(columns), tuple(rows), notes)
 
     def to_csv(self) -> str:
         """One line per figure, for machines; empty where there is none."""
@@ -154,8 +167,7 @@ def shown(entry: Entry) -> str:
 
 def html_notes(notes: Sequence[str]) -> str:
     """A list, or nothing where there is nothing to say."""
-    lines = "".join(f"<li>{escape(note)}</li>" for note in notes)
-    return f"<ul>{lines}</ul>" if lines else ""
+    return f"<ul>{''.join(f'<li>{escape(note)}</li>' for note in notes)}</ul>" if notes else ""
 
 
 def heading(title: str, source: str) -> str:
@@ -199,9 +211,9 @@ def ratio(tops: Sequence[float], bottoms: Sequence[float]) -> Estimate:
     return Estimate(value, value + spread.low, value + spread.high)
 
 
-def by(trials: Iterable[Trial], key: Callable[[Trial], str]) -> dict[str, list[Trial]]:
+def by(trials: Iterable[Trial], key: Callable[[Trial], Group]) -> dict[Group, list[Trial]]:
     """Trials in groups, in the order in which their keys first come up."""
-    groups: dict[str, list[Trial]] = {}
+    groups: dict[Group, list[Trial]] = {}
     for trial in trials:
         groups.setdefault(key(trial), []).append(trial)
     return groups

@@ -12,15 +12,7 @@ from benchmarks.ablations import CHOICES
 from benchmarks.case import Case
 from benchmarks.experiments import parts
 from benchmarks.experiments.ablation import Ablation, gains, verdict
-from benchmarks.experiments.parts import (
-    BOTH,
-    FOREST,
-    LENGTH,
-    ORDER,
-    PARTS,
-    ROOM,
-    part_tables,
-)
+from benchmarks.experiments.parts import BOTH, FOREST, LENGTH, ORDER, PARTS, ROOM, part_tables
 from benchmarks.problems import supported_problem
 from benchmarks.suite import Request
 from benchmarks.trials import Trial

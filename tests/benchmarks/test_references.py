@@ -2,14 +2,7 @@ import numpy as np
 import pytest
 
 from benchmarks.mazes import maze
-from benchmarks.references import (
-    REFERENCES,
-    bfs_matrix,
-    centre_path,
-    geodesic_matrix,
-    geodesics,
-    task_points,
-)
+from benchmarks.references import REFERENCES, bfs_matrix, centre_path, geodesic_matrix, geodesics, task_points
 from chronoforest.envs.maps import MAPS, cell_centre
 from chronoforest.errors import InvalidParameter, InvalidProblem
 from chronoforest.types import path_length
@@ -28,8 +21,7 @@ def random_points(world, num_points, seed=0, spread=1.9):
 
 
 @pytest.mark.parametrize(
-    ("clearance", "expected"),
-    [(1.0, [98.0, 86.0, 93.2, 85.2, 55.3]), (0.25, [88.6, 78.3, 81.1, 75.2, 50.0])],
+    ("clearance", "expected"), [(1.0, [98.0, 86.0, 93.2, 85.2, 55.3]), (0.25, [88.6, 78.3, 81.1, 75.2, 50.0])]
 )
 def test_any_angle_lengths_of_the_giant_tasks(clearance, expected):
     lengths = [geodesics(GIANT, clearance).length(*ends) for ends in task_points(GIANT)]

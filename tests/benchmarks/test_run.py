@@ -12,11 +12,7 @@ from benchmarks.experiments.protocol import PROTOCOL_SUITES, load_walker
 from benchmarks.run import read_records, read_trials, run_cases
 from benchmarks.trials import Origin, fingerprint
 from chronoforest.engines import Answer
-from chronoforest.errors import (
-    BadCheckpoint,
-    BadResult,
-    UnknownPreset,
-)
+from chronoforest.errors import BadCheckpoint, BadResult, UnknownPreset
 from chronoforest.peers.choice import PlannerChoice
 from chronoforest.presets.named import get_preset
 
