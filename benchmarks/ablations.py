@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from chronoforest.errors import UnknownVariant
 from chronoforest.planning.variants import (
@@ -67,21 +68,21 @@ ABLATIONS = {
 _PAPER = VARIANTS["paper"]
 
 
-def _without(name: str) -> Variant:
-    """The variant `paper` with what an ablation changes of the parameters."""
-    lacking = ABLATIONS[name]
-    return replace(
-        _PAPER,
-        name=f"paper-{name}",
-        adapt=lambda params: lacking.adapt(_PAPER.adapt(params)),
-        fixes_order=lacking.fixes_order,
-    )
+def _as_paper(lacking: Variant, params: PlannerParams) -> PlannerParams:
+    return lacking.adapt(_PAPER.adapt(params))
 
 
 PAPER_ABLATIONS = {
-    f"paper-{name}": _without(name)
-    for name in ("single", "start-tree-only", "l2-root", "no-uncertainty", "temporal-fixed")
+    f"paper-{name}": replace(
+        _PAPER,
+        name=f"paper-{name}",
+        adapt=partial(_as_paper, ABLATIONS[name]),
+        fixes_order=ABLATIONS[name].fixes_order,
+        needs_order=ABLATIONS[name].needs_order,
+    )
+    for name in ("single", "start-tree-only", "l2-root", "no-uncertainty", "temporal-fixed", "graph-fixed")
 }
+"""The variant `paper` with what an ablation changes of the parameters."""
 
 CHOICES = {**VARIANTS, **ABLATIONS, **PAPER_ABLATIONS}
 """All that trials plan with."""

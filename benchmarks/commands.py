@@ -16,7 +16,6 @@ from chronoforest.names import DEFAULT_VARIANT, check_reference, require
 from chronoforest.peers.choice import CHRONOFOREST, PlannerChoice
 
 if TYPE_CHECKING:
-    from benchmarks.case import Case
     from benchmarks.expert.locomotion import Report
 
 PROGRAM = "python -m benchmarks"
@@ -180,61 +179,44 @@ def run(
         weights: folder of trained models for it; use another `out` for each.
     """
     where.check(device)
+    from benchmarks.case import Case
     from benchmarks.registry import chosen_suites
     from benchmarks.run import run_cases, runnable
     from benchmarks.suite import Request
 
-    request = Request(repeats, episodes, _template(preset, weights, only))
+    template = None
+    if preset is not None or weights is not None:
+        if only not in (("parts",), ("city",)) or preset is None:
+            raise InvalidParameter(
+                "another world needs --preset and --only parts, whose problems fit any world, or --only city"
+            )
+        template = Case(only[0], PlannerChoice(preset, weights=weights))
+        template.choice.check()
+    request = Request(repeats, episodes, template)
     known = {suite: suite.cases(request) for suite in chosen_suites(only)}
     everything = [case for cases in known.values() for case in cases]
-    _check_names("kinds", kinds, {case.suite for case in everything})
-    _check_names("variants", variants, {_row(case) for case in everything})
+    rows = {  # variants of ours, and other planners by their names
+        c: c.variant if c.choice.planner == CHRONOFOREST else c.choice.planner for c in everything
+    }
+    asked = {"kinds": (kinds, {c.suite for c in everything}), "variants": (variants, {*rows.values()})}
+    for option, (names, there) in asked.items():
+        for name in names:
+            if name not in there:
+                raise InvalidParameter(
+                    f"--{option} {name}: not in these suites; there are {', '.join(sorted(there))}"
+                )
     open_folder(out, PROGRAM)
     for suite, cases in known.items():
-        wanted = [
-            _placed(case, device, data)
+        wanted = [  # a case that names recordings of its own, such as those of few, keeps them
+            case.chosen(device=device, data=data if case.choice.data == DATA_FOLDER else case.choice.data)
             for case in cases
-            if (not kinds or case.suite in kinds) and (not variants or _row(case) in variants)
+            if (not kinds or case.suite in kinds) and (not variants or rows[case] in variants)
         ]
         ready = runnable(suite, wanted)
         with bar(suite.name, "trials") as on_progress:
             engine = where.make(("benchmarks",))
             trials = run_cases(suite, ready, out, on_progress=on_progress, engine=engine)
         print(f"{out / suite.file}: {len(trials)} trials of suite {suite.name}")
-
-
-def _template(preset: str | None, weights: Path | None, only: tuple[str, ...]) -> Case | None:
-    """Another world than a suite's own, where one is named."""
-    from benchmarks.case import Case
-
-    if preset is None and weights is None:
-        return None
-    if only not in (("parts",), ("city",)) or preset is None:
-        raise InvalidParameter(
-            "another world needs --preset and --only parts, whose problems fit any world, or --only city"
-        )
-    choice = PlannerChoice(preset, weights=weights)
-    choice.check()
-    return Case(only[0], choice)
-
-
-def _row(case: Case) -> str:
-    """What a suite compares: variants of ours, and other planners by their names."""
-    return case.variant if case.choice.planner == CHRONOFOREST else case.choice.planner
-
-
-def _check_names(option: str, names: tuple[str, ...], known: set[str]) -> None:
-    for name in names:
-        if name not in known:
-            raise InvalidParameter(
-                f"--{option} {name}: not in these suites; there are {', '.join(sorted(known))}"
-            )
-
-
-def _placed(case: Case, device: str, data: Path) -> Case:
-    """A case on a device; one that names recordings of its own, such as those of few, keeps them."""
-    own = case.choice.data
-    return case.chosen(device=device, data=data if own == PlannerChoice.data else own)
 
 
 def report(folder: Folder) -> None:

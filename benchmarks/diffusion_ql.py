@@ -1,7 +1,4 @@
-"""Diffusion Q-learning: a denoiser of actions that repeats recordings where an ensemble of critics approves.
-
-After Wang et al. (2023), with the ensemble of critics and their lower confidence bound that the paper names.
-"""
+"""Diffusion Q-learning (Wang et al. 2023) with the ensemble of critics that the paper names."""
 
 from __future__ import annotations
 
@@ -59,10 +56,7 @@ class DiffusionQLParams(SubgoalParams):
 
 
 class DiffusionActor(nn.Module):
-    """[n, D], [n, 2] relative subgoal → [n, A] in [−1, 1], by denoising from level num_levels to 0.
-
-    The action asked for is the one that no noise disturbs; `sample` draws one of the many.
-    """
+    """[n, D], [n, 2] relative subgoal → [n, A] in [−1, 1], by denoising from level num_levels to 0."""
 
     signal: torch.Tensor
     waves: torch.Tensor
@@ -78,7 +72,10 @@ class DiffusionActor(nn.Module):
         layers = [layer for a, b in pairwise(sizes) for layer in (nn.Linear(a, b), nn.Mish())]
         self.body = nn.Sequential(*layers[:-1])
         self.register_buffer("signal", signal_left(params), persistent=False)
-        self.register_buffer("waves", level_waves(params), persistent=False)
+        half = level // 2  # [num_levels + 1, level_width] sines and cosines that tell the levels apart
+        pitch = torch.exp(torch.arange(half) * (-math.log(10_000.0) / max(half - 1, 1)))
+        phase = torch.arange(params.num_levels + 1).unsqueeze(-1) * pitch
+        self.register_buffer("waves", torch.cat([phase.sin(), phase.cos()], dim=-1), persistent=False)
         self.steps = denoising_steps(params)
 
     def forward(self, observation: torch.Tensor, subgoal: torch.Tensor) -> torch.Tensor:
@@ -145,14 +142,6 @@ def denoising_steps(params: DiffusionQLParams) -> list[DenoisingStep]:
     return steps
 
 
-def level_waves(params: DiffusionQLParams) -> torch.Tensor:
-    """[num_levels + 1, level_width] sines and cosines that tell the levels apart."""
-    half = params.level_width // 2
-    pitch = torch.exp(torch.arange(half) * (-math.log(10_000.0) / max(half - 1, 1)))
-    phase = torch.arange(params.num_levels + 1).unsqueeze(-1) * pitch
-    return torch.cat([phase.sin(), phase.cos()], dim=-1)
-
-
 def signal_left(params: DiffusionQLParams) -> torch.Tensor:
     """ᾱ of the variance-preserving schedule, [num_levels + 1]; level 0 is exactly clean."""
     count = params.num_levels
@@ -184,13 +173,10 @@ class DiffusionQLearner(Learner):
             backup = batch.backup(ahead, self.params.discount, self.params.radius)
         critic_loss = (_judge(self.critics, inputs, action) - backup).square().mean()
         cloning = weighted_mean(self.actor.cloning_error(inputs, action), batch.is_hindsight.float())
-        return critic_loss + self.params.cloning_weight * cloning - self._approval(inputs)
-
-    def _approval(self, inputs: torch.Tensor) -> torch.Tensor:
-        """The lower confidence bound of sampled actions, in units of its size."""
         judged = _judge(self.critics_average, inputs, self.actor.sample(inputs))
         bound = judged.mean(dim=0) - self.params.pessimism * judged.std(dim=0)
-        return bound.mean() / bound.detach().abs().mean().clamp_min(1e-6)
+        approval = bound.mean() / bound.detach().abs().mean().clamp_min(1e-6)
+        return critic_loss + self.params.cloning_weight * cloning - approval
 
 
 def _judge(critics: nn.Module, inputs: torch.Tensor, action: torch.Tensor) -> torch.Tensor:

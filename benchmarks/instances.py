@@ -1,10 +1,7 @@
 """The problems of the Hamiltonian benchmark: waypoints whose best order the learned distance gets wrong.
 
-All free cells but the tasks' own ends are candidates. A triple is a mismatch when the best joint route on raw
-d is not a best one on the maze's grid (BFS). GapRel = (second-best − best) / best on the grid. Of the
-mismatches of a task, or of a pair of tasks for two agents, those above the 75th percentile of GapRel are
-`high`, 50–75 `medium`, 25–50 `low`; the rest, nearly ties, is left out. Privileged, as all of `bench`.
-"""
+A triple of free cells is a mismatch when the best joint route on raw d is not a best one on the maze's grid.
+GapRel = (second-best − best) / best on the grid; its quantiles make the bins."""
 
 from __future__ import annotations
 
@@ -14,7 +11,6 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from itertools import combinations, product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -25,7 +21,8 @@ from benchmarks.trials import fingerprint
 from chronoforest.envs.maps import cell_centre
 from chronoforest.errors import BadResult, InvalidParameter
 from chronoforest.files import reading, write_text
-from chronoforest.types import Distance, FloatArray, IntArray, Problem
+from chronoforest.typed import from_plain
+from chronoforest.types import Distance, FloatArray, Problem
 
 STORED = Path(__file__).with_name("hamiltonian.json")
 FORMAT = "chronoforest-hamiltonian/1"
@@ -98,23 +95,17 @@ def _choose(maze: Maze, tasks: tuple[int, ...], distance: Distance, seed: int) -
     anchors = np.concatenate([starts, places, goals])
     triples, gaps = mismatches(anchors, len(tasks), distance, bfs_matrix(maze, anchors))
     rng = np.random.default_rng([seed, *tasks])
-    drawn = {
-        margin: rng.choice(rows, min(GROUPS_PER_MARGIN, len(rows)), replace=False)
-        for margin, rows in margin_rows(gaps, rng).items()
-    }
+    shuffled = rng.permutation(len(gaps))  # lengths on a grid often tie, so equal gaps are ranked at random
+    ranked, drawn = shuffled[np.argsort(gaps[shuffled], kind="stable")], {}
+    for margin, shares in MARGINS.items():
+        low, high = np.rint(np.array(shares) * len(gaps)).astype(int)
+        rows = ranked[low:high]
+        drawn[margin] = rng.choice(rows, min(GROUPS_PER_MARGIN, len(rows)), replace=False)
     for number, margin in product(range(GROUPS_PER_MARGIN), MARGINS):
         for row in drawn[margin][number : number + 1]:
             waypoints = tuple((float(x), float(y)) for x, y in places[triples[row]])
             name = f"{'-'.join(map(str, tasks))}-{margin}-{number}"
             yield Instance(name, tasks, margin, round(float(gaps[row]), 6), waypoints)
-
-
-def margin_rows(gaps: FloatArray, rng: np.random.Generator) -> dict[str, IntArray]:
-    """The rows of GapRel [n] in each bin; lengths on a grid often tie, so equal gaps are ranked at random."""
-    shuffled = rng.permutation(len(gaps))
-    ranked = shuffled[np.argsort(gaps[shuffled], kind="stable")]
-    ends = {margin: np.rint(np.array(shares) * len(gaps)).astype(int) for margin, shares in MARGINS.items()}
-    return {margin: ranked[low:high] for margin, (low, high) in ends.items()}
 
 
 def save(sets: Sequence[InstanceSet], path: Path = STORED) -> None:
@@ -129,7 +120,7 @@ def load(path: Path = STORED) -> tuple[InstanceSet, ...]:
         values = json.loads(path.read_text())
         if values["format"] != FORMAT:
             raise BadResult(f"it has format {values['format']!r}, expected {FORMAT!r}")
-        return tuple(_instance_set(one) for one in values["sets"])
+        return from_plain(tuple[InstanceSet, ...], values["sets"])
 
 
 @cache
@@ -153,17 +144,3 @@ def find(preset: str, distance: str, name: str) -> Instance:
         if instance.name == name:
             return instance
     raise InvalidParameter(f"{preset} with distance {distance} has no instance {name!r}")
-
-
-def _instance_set(values: dict[str, Any]) -> InstanceSet:
-    instances = tuple(
-        Instance(
-            one["name"],
-            tuple(one["tasks"]),
-            one["margin"],
-            one["gap"],
-            tuple((x, y) for x, y in one["waypoints"]),
-        )
-        for one in values["instances"]
-    )
-    return InstanceSet(**{**values, "instances": instances})

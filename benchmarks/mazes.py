@@ -1,7 +1,4 @@
-"""The OGBench mazes as plain geometry, without a simulator: tasks, walls and clearances.
-
-Privileged knowledge: for collecting data and for scoring, never for planning. Cell (i, j) is row i, column j.
-"""
+"""The OGBench mazes as plain geometry, for collecting data and scoring; cell (i, j) is row i, column j."""
 
 from __future__ import annotations
 
@@ -106,10 +103,8 @@ def cell_of(points: FloatArray) -> IntArray:
 def segments_hit_boxes(
     starts: FloatArray, ends: FloatArray, centres: FloatArray, half_width: float
 ) -> BoolArray:
-    """[s, 2] × [s, 2] × [W, 2] → [s, W]: whether a segment enters the open square box of that half width.
-
-    Separating axes: the two of the box and the segment's normal. No division, so no special directions.
-    """
+    """[s, 2] × [s, 2] × [W, 2] → [s, W]: whether a segment enters the open square box of that half width, by
+    separating axes."""
     inner = half_width - TOUCH
     half = (ends - starts)[:, None] / 2
     middle = (starts + ends)[:, None] / 2 - centres

@@ -15,12 +15,8 @@ REST = "rest"
 
 
 class Stopwatch:
-    """Adds up the seconds spent in named parts of the code while a `with` block runs.
-
-    parts: the functions of each part. Time belongs to the outermost part that is running, so that what a part
-    calls counts as its own; what belongs to none is the rest. Only calls on this thread are seen. Watching
-    slows Python code down, so shares are told and not seconds.
-    """
+    """Adds up the seconds spent in named parts of the code, each the outermost function that runs, on this
+    thread. Watching slows Python code down, so shares are told and not seconds."""
 
     def __init__(self, parts: Mapping[str, Sequence[Callable[..., Any]]]) -> None:
         self.seconds = dict.fromkeys([*parts, REST], 0.0)

@@ -128,13 +128,11 @@ def complete_plans(trials: Sequence[Trial]) -> list[PlanFigures]:
 
 def failures(trials: Sequence[Trial], cap: int = CAPS[0]) -> Counter[str]:
     """Failed walks by cause; a success after the cap is out of steps, a refused problem has no plan."""
-    causes = (_cause(trial, cap) for trial in trials)
+    causes = []
+    for trial in trials:
+        if trial.walk is not None:
+            is_late = trial.walk.cause == "none" and trial.walk.steps > cap
+            causes.append("out of steps" if is_late else trial.walk.cause)
+        elif trial.plan is None or not trial.plan.is_complete:
+            causes.append("no plan")
     return Counter(cause for cause in causes if cause != "none")
-
-
-def _cause(trial: Trial, cap: int) -> str:
-    if trial.walk is None:
-        return "no plan" if trial.plan is None or not trial.plan.is_complete else "none"
-    if trial.walk.cause == "none" and trial.walk.steps > cap:
-        return "out of steps"
-    return trial.walk.cause

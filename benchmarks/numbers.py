@@ -1,27 +1,23 @@
-"""What the numbers on the pages come from: records, cards of weights, presets and parameters.
-
-A source is `FILE; CONDITIONS; COLUMNS`, as in `records/pairs.jsonl.gz; preset=point-giant; trials`; with
-`by FIELD` among the conditions it is a table with a row for each of its values. `weights; figures` and
-`weights; commands` are tables of what the cards of the weights say, `preset; ant-giant; FIELD` is a value of
-a preset, `records/paper/SUITE; TABLE; ROW; COLUMN` a cell of the paper's tables, and `parameters; NAMES` a
-table of parameters from their docstrings.
-"""
+"""What the numbers on the pages come from: `FILE; CONDITIONS; COLUMNS` of records, with `by FIELD` a table
+with a row for each value; `records/paper/SUITE; TABLE; ROW; COLUMN`, a cell of the paper's tables; `weights;
+figures` and `weights; commands`, tables of the cards; `preset; ant-giant; FIELD`; and `parameters; NAMES`."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from operator import attrgetter
 from pathlib import Path
+from typing import TypeVar
 
 from benchmarks import metrics
 from benchmarks.experiments.protocol import COLUMNS
 from benchmarks.metrics import complete_plans
 from benchmarks.parameters import parameter_table
 from benchmarks.registry import SUITES
-from benchmarks.report.tables import Sheet, TextTable, shown
+from benchmarks.report.tables import Sheet, TextTable, by, shown
 from benchmarks.run import read_records, read_trials
 from benchmarks.trials import Trial
 from chronoforest.errors import BadResult, InvalidParameter, UnknownName
@@ -31,14 +27,22 @@ from chronoforest.presets.named import PRESETS as NAMED
 from chronoforest.presets.named import get_preset
 
 ROOT = Path(__file__).parents[1]
+Found = TypeVar("Found")
 SHORT = {name: short.replace("-", " ") for short, name in PRESETS.items()}
+
+
+def _first_seconds(trials: Sequence[Trial]) -> str:
+    """When a complete plan was there for the first time; a dash for records that do not tell it."""
+    told = [plan.first_seconds for plan in complete_plans(trials) if plan.first_seconds is not None]
+    return f"{metrics.median(told):.2f}" if told else "–"
+
 
 MORE: dict[str, Callable[[Sequence[Trial]], str]] = {
     "trials": lambda trials: str(len(trials)),
     "success": lambda trials: f"{100 * metrics.success(trials).value:.1f} %",
     "complete share": lambda trials: f"{100 * metrics.completeness(trials).value:.1f} %",
     "complete plans through walls": lambda trials: str(metrics.num_wall_crossings(trials)),
-    "first plan s (median)": lambda trials: _first_seconds(trials),
+    "first plan s (median)": _first_seconds,
 }
 """Columns that every suite has, beside those of its own tables."""
 
@@ -51,61 +55,57 @@ def content(source: str) -> str:
     if parts[0] == "parameters" and len(parts) == 2:
         return parameter_table(parts[1]).to_pipes()
     if len(parts) == 4:
-        return _paper_cell(*parts)
-    if parts[0].endswith(".json"):
-        return _stored(*parts)
+        path, name, label, column = parts
+        rows = {row.label: row.entries for row in _known("table", _sheets(path), name).rows}
+        cells = {f"{row}; {c}": entry for row, entries in rows.items() for c, entry in entries.items()}
+        return shown(_known("column", cells, f"{label}; {column}"))
     if len(parts) != 3:
         raise InvalidParameter(f"a source is FILE; CONDITIONS; COLUMNS, got {source!r}")
-    return _setting(parts[1], parts[2]) if parts[0] == "preset" else _figures(*parts)
-
-
-def _stored(file: str, part: str, name: str) -> str:
-    """A number of a JSON file, with three digits that count."""
-    value = json.loads((ROOT / file).read_text(encoding="utf-8"))[part][name]
-    return str(round(value)) if value >= 100 else f"{value:.3g}"
-
-
-def _setting(preset: str, name: str) -> str:
-    """A value of a preset, such as `planner.challenge.doubt`, or of its fast mode: `ant-giant fast`."""
-    named, _, mode = preset.partition(" ")
-    chosen = get_preset(named).fast() if mode == "fast" else get_preset(named)
-    try:
-        return f"{attrgetter(name)(chosen):g}"
-    except AttributeError as error:
-        raise InvalidParameter(f"preset {named} has no {name}: {error}") from error
+    if parts[0].endswith(".json"):  # with three digits that count
+        value = json.loads((ROOT / parts[0]).read_text(encoding="utf-8"))[parts[1]][parts[2]]
+        return str(round(value)) if value >= 100 else f"{value:.3g}"
+    if parts[0] == "preset":  # as in `preset; ant-giant; planner.challenge.doubt`, or of `ant-giant fast`
+        preset, _, mode = parts[1].partition(" ")
+        chosen = get_preset(preset).fast() if mode == "fast" else get_preset(preset)
+        try:
+            return f"{attrgetter(parts[2])(chosen):g}"
+        except AttributeError as error:
+            raise InvalidParameter(f"preset {preset} has no {parts[2]}: {error}") from error
+    return _figures(*parts)
 
 
 def _figures(file: str, conditions: str, names: str) -> str:
     """Figures of the trials that fulfil the conditions, or a table of them."""
-    wanted, columns = _conditions(conditions), _names(names)
+    wanted, columns = _conditions(conditions), [name.strip() for name in names.split(",")]
     trials = _chosen(_trials(file), wanted.conditions)
-    cells = {**COLUMNS.get(trials[0].case.suite, COLUMNS["stitch"]), **MORE}  # the paper's suites walk tasks
-    for name in columns:
-        if name not in cells:
-            raise UnknownColumn(name, cells)
+    known = {**COLUMNS.get(trials[0].case.suite, COLUMNS["stitch"]), **MORE}  # the paper's suites walk tasks
+    cells = [_known("column", known, name) for name in columns]
     if wanted.rows is None:
-        return ", ".join(cells[name](trials) for name in columns)
-    groups = _groups(trials, wanted.rows, wanted.values)
-    rows = tuple((name, *(cells[column](group) for column in columns)) for name, group in groups.items())
+        return ", ".join(cell(trials) for cell in cells)
+    groups = by(trials, lambda trial: _field(trial, wanted.rows or ""))
+    values = wanted.values or tuple(groups)  # in the order that was told or else the file's
+    rows = tuple((SHORT.get(value, value), *(cell(groups[value]) for cell in cells)) for value in values)
     return TextTable("", (wanted.rows, *columns), rows).to_pipes()
 
 
-def _first_seconds(trials: Sequence[Trial]) -> str:
-    """When a complete plan was there for the first time; a dash for records that do not tell it."""
-    told = [plan.first_seconds for plan in complete_plans(trials) if plan.first_seconds is not None]
-    return f"{metrics.median(told):.2f}" if told else "–"
+def _known(kind: str, values: Mapping[str, Found], name: str) -> Found:
+    """A table or a column by its name."""
+    if name not in values:
+        raise UnknownCell(kind, name, values)
+    return values[name]
 
 
-class UnknownColumn(UnknownName):
-    """A suite or a table has no column of that name."""
+@cache
+def _trials(path: str) -> tuple[Trial, ...]:
+    return tuple(read_trials(ROOT / path))
 
-    kind = "column"
 
+class UnknownCell(UnknownName):
+    """A suite or a table has no column of that name, or a suite no such table."""
 
-class UnknownTable(UnknownName):
-    """The paper's tables of a suite have no such name."""
-
-    kind = "table"
+    def __init__(self, kind: str, name: str, choices: Iterable[str]) -> None:
+        self.kind = kind
+        super().__init__(name, choices)
 
 
 @dataclass(frozen=True)
@@ -132,15 +132,6 @@ def _conditions(text: str) -> Wanted:
     return Wanted(conditions, rows, conditions.get(rows or "", ()))
 
 
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",")]
-
-
-@cache
-def _trials(path: str) -> tuple[Trial, ...]:
-    return tuple(read_trials(ROOT / path))
-
-
 def _chosen(trials: Sequence[Trial], conditions: Mapping[str, tuple[str, ...]]) -> list[Trial]:
     """The trials whose case or choice has one of the values told for each field."""
     found = [t for t in trials if all(_field(t, name) in values for name, values in conditions.items())]
@@ -154,29 +145,12 @@ def _field(trial: Trial, name: str) -> str:
     return str(getattr(holder, name))
 
 
-def _groups(trials: Sequence[Trial], name: str, values: Sequence[str]) -> dict[str, list[Trial]]:
-    """Trials by a field's values as a reader knows them, in the order that was told or else the file's."""
-    known = values or tuple(dict.fromkeys(_field(trial, name) for trial in trials))
-    return {SHORT.get(value, value): [t for t in trials if _field(t, name) == value] for value in known}
-
-
-def _paper_cell(path: str, name: str, label: str, column: str) -> str:
-    """Our figure in one cell of one of the paper's tables."""
-    sheets = {sheet.name: sheet for sheet in _sheets(path)}
-    if name not in sheets:
-        raise UnknownTable(name, sheets)
-    rows = {row.label: row.entries for row in sheets[name].rows}
-    if column not in rows.get(label, {}):
-        raise UnknownColumn(f"{label}; {column}", [f"{row}; {c}" for row in rows for c in rows[row]])
-    return shown(rows[label][column])
-
-
 @cache
-def _sheets(path: str) -> tuple[Sheet, ...]:
-    """The tables of one suite, by the path FOLDER/SUITE."""
+def _sheets(path: str) -> dict[str, Sheet]:
+    """The tables of one suite by name, from the path FOLDER/SUITE."""
     folder, _, suite = path.rpartition("/")
     trials = read_records(ROOT / folder, SUITES[suite])
-    return tuple(found for found in SUITES[suite].show(trials) if isinstance(found, Sheet))
+    return {found.name: found for found in SUITES[suite].show(trials) if isinstance(found, Sheet)}
 
 
 def _cards(kind: str) -> Iterator[tuple[str, str, Card]]:

@@ -17,11 +17,8 @@ Params = TypeVar("Params")
 
 @lru_cache(maxsize=4)
 def overridden(planner: PresetPlanner, change: str) -> PresetPlanner:
-    """A planner with one parameter set otherwise, or itself where there is nothing to change.
-
-    What a change names is in `PlannerParams`, or, after `calibration.` and `sampler.`, in the calibration of
-    the distance and in the sampler's parameters.
-    """
+    """A planner with one parameter of `PlannerParams` set otherwise, or, after `calibration.` and `sampler.`,
+    of those; itself where there is nothing to change."""
     if not change:
         return planner
     path, value = parse(change)

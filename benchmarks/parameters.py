@@ -1,9 +1,5 @@
-"""Tables of parameters, from the docstrings of the classes and constants beside the code that reads them.
-
-A class says `name: what it means; other: …` in its docstring, a constant in the one below it. `parameters;
-SearchParams, Variant.piece_samples, junction.NUM_TRIES` in docs/numbers.toml asks for all of a class, for one
-of them, and for a constant of a module.
-"""
+"""Tables of parameters from docstrings: of all of a class, of one of its fields, or of a constant of a
+module, as in `parameters; SearchParams, Variant.piece_samples, junction.NUM_TRIES`."""
 
 from __future__ import annotations
 
@@ -21,7 +17,7 @@ from benchmarks.report.tables import TextTable
 from chronoforest.errors import InvalidParameter
 
 ROOT = Path(__file__).parents[1]
-SOURCES = (ROOT / "src" / "chronoforest", ROOT / "benchmarks")
+_FILES = sorted(path for room in ("src/chronoforest", "benchmarks") for path in (ROOT / room).rglob("*.py"))
 HEADER = ("parameter", "default", "meaning")
 PLAIN = (bool, int, float, str, tuple, type(None))
 """What a table can show as a default."""
@@ -51,7 +47,11 @@ def meanings(kind: type[Any]) -> dict[str, str]:
 def _rows(name: str) -> Iterator[Row]:
     holder, _, part = name.partition(".")
     if part.isupper():
-        yield _constant(holder, part)
+        found = [of[part] for path in _FILES if path.stem == holder and part in (of := _constants(path))]
+        if len(found) != 1:
+            raise InvalidParameter(f"one module {holder}.py should say what {part} is, found {len(found)}")
+        value, text = found[0]
+        yield f"`{part}`", f"`{value}`", _cell(text[:1].lower() + text[1:])
         return
     kind = _class(holder)
     told = meanings(kind)
@@ -66,22 +66,13 @@ def _rows(name: str) -> Iterator[Row]:
 def _class(name: str) -> type[Any]:
     """The class of that name, wherever it is defined."""
     defines = re.compile(rf"^class {re.escape(name)}\b", re.MULTILINE)
-    found = [path for path in _files() if defines.search(path.read_text(encoding="utf-8"))]
+    found = [path for path in _FILES if defines.search(path.read_text(encoding="utf-8"))]
     if len(found) != 1:
         raise InvalidParameter(f"one module should define {name}, found {[path.name for path in found]}")
     base = ROOT / "src" if found[0].is_relative_to(ROOT / "src") else ROOT
     module = import_module(".".join(found[0].relative_to(base).with_suffix("").parts))
     kind: type[Any] = getattr(module, name)
     return kind
-
-
-def _constant(module: str, name: str) -> Row:
-    """A constant of the module with that file name."""
-    found = [told[name] for path in _files() if path.stem == module and name in (told := _constants(path))]
-    if len(found) != 1:
-        raise InvalidParameter(f"one module {module}.py should say what {name} is, found {len(found)}")
-    value, meaning = found[0]
-    return f"`{name}`", f"`{value}`", _cell(meaning[:1].lower() + meaning[1:])
 
 
 @cache
@@ -98,11 +89,6 @@ def _constants(path: Path) -> dict[str, tuple[str, str]]:
             for target, value in zip(targets, values, strict=True):
                 found[target] = (ast.unparse(value), meaning)
     return found
-
-
-@cache
-def _files() -> tuple[Path, ...]:
-    return tuple(sorted(path for folder in SOURCES for path in folder.rglob("*.py")))
 
 
 def _cell(text: str) -> str:

@@ -1,7 +1,4 @@
-"""The problems that cases stand for: random places, and waypoints that the learned distance misjudges.
-
-Privileged: cells and tasks are read from the map, because somebody has to choose the problems.
-"""
+"""The problems that cases stand for: random places, and waypoints that the learned distance misjudges."""
 
 from __future__ import annotations
 
@@ -69,11 +66,8 @@ def order_problem(case: Case, distance: Distance) -> Problem:
 def mismatched_triples(
     maze: Maze, start: FloatArray, goal: FloatArray, places: FloatArray, distance: Distance
 ) -> IntArray:
-    """[n, 3] rows of `places` whose best order under raw d is not a best order under the geodesic.
-
-    The quarter of them with the smallest relative gap between the best and the second-best order is left
-    out: which of two orders of practically the same length is the better one means nothing.
-    """
+    """[n, 3] rows of `places` whose best order under raw d is not a best order under the geodesic, without
+    the quarter with the smallest relative gap between the best and the second-best order."""
     anchors = np.concatenate([[start], places, [goal]])
     triples, gaps = mismatches(anchors, 1, distance, geodesic_matrix(maze, anchors))
     return triples[gaps >= np.quantile(gaps, NEAR_TIES)] if len(gaps) else triples

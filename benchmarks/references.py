@@ -1,7 +1,5 @@
 """What plans are measured against, from the map: shortest ways over cells, and at any angle with clearance.
-
-Privileged; only scoring reads it. Portal entrances count as walls, since a plan cannot choose the exit.
-"""
+Portal entrances count as walls, since a plan cannot choose the exit."""
 
 from __future__ import annotations
 
@@ -45,9 +43,9 @@ class Geodesics:
         """[n, 2] → [n, n] units between all points."""
         given = _points(self.is_blocked, points)
         inside = self._stepped_away(given)
-        reach = self._visible_lengths(inside, self.corners)
-        via = _min_plus(_min_plus(reach, self.lengths), reach.T)
-        lengths = np.minimum(self._visible_lengths(inside, inside), via)
+        visible = partial(_visible_lengths, self.is_blocked, self.clearance)
+        reach = visible(inside, self.corners)
+        lengths = np.minimum(visible(inside, inside), _min_plus(_min_plus(reach, self.lengths), reach.T))
         detour = np.linalg.norm(given - inside, axis=1)
         lengths += detour[:, None] + detour
         return np.where(np.all(given[:, None] == given, axis=-1), 0.0, lengths)
@@ -63,23 +61,18 @@ class Geodesics:
 
     def _bends(self, ends: FloatArray) -> list[int]:
         """Corners of a shortest path between two points that keep the clearance."""
-        if np.isfinite(self._visible_lengths(ends[:1], ends[1:])).all():
+        visible = partial(_visible_lengths, self.is_blocked, self.clearance)
+        if np.isfinite(visible(ends[:1], ends[1:])).all():
             return []
-        out, back = self._visible_lengths(ends, self.corners)
+        out, back = visible(ends, self.corners)
         total = out[:, None] + self.lengths + back
-        first, last = np.unravel_index(np.argmin(total), total.shape)
+        first, last = map(int, np.unravel_index(np.argmin(total), total.shape))
         if not np.isfinite(total[first, last]):
             raise InvalidProblem(f"no way from {ends[0].tolist()} to {ends[1].tolist()}")
-        return self._chain(int(first), int(last))
-
-    def _chain(self, first: int, last: int) -> list[int]:
         chain = [last]
         while chain[-1] != first:
             chain.append(int(self.predecessors[first, chain[-1]]))
         return chain[::-1]
-
-    def _visible_lengths(self, starts: FloatArray, ends: FloatArray) -> FloatArray:
-        return _visible_lengths(self.is_blocked, self.clearance, starts, ends)
 
     def _stepped_away(self, points: FloatArray) -> FloatArray:
         """Points [n, 2] moved to the nearest place that keeps the clearance, within their own cells."""
@@ -145,16 +138,11 @@ def centre_path(maze: Maze, start: ArrayLike, goal: ArrayLike) -> FloatArray:
     return np.concatenate([given[:1], between, given[1:]])
 
 
-def geodesic_path(maze: Maze, start: ArrayLike, goal: ArrayLike, clearance: float) -> FloatArray:
-    """[T, 2] vertices of a shortest any-angle path that keeps the clearance."""
-    return geodesics(maze, clearance).path(start, goal)
-
-
 REFERENCES: dict[str, Callable[[Maze, ArrayLike, ArrayLike], FloatArray]] = {
     "centres": centre_path,
-    **{
-        f"geodesic-{clearance}": partial(geodesic_path, clearance=clearance) for clearance in (1.5, 1.25, 1.0)
-    },
+    "geodesic-1.5": lambda maze, start, goal: geodesics(maze, 1.5).path(start, goal),
+    "geodesic-1.25": lambda maze, start, goal: geodesics(maze, 1.25).path(start, goal),
+    "geodesic-1.0": lambda maze, start, goal: geodesics(maze, 1.0).path(start, goal),
 }
 """Paths through a maze that trackers are compared on, by name."""
 

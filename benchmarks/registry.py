@@ -61,7 +61,8 @@ CONTENTS = (
 
 def contents_of(folder: Path) -> Contents:
     """The suites that more of the records in a folder belong to; the protocol's where as many do."""
-    return max(CONTENTS, key=lambda contents: contents.num_files(folder))
+    there = {path.name.removesuffix(".gz") for path in folder.glob("*.jsonl*")}
+    return max(CONTENTS, key=lambda contents: len({suite.file for suite in contents.suites.values()} & there))
 
 
 def chosen_suites(only: Sequence[str], suites: Mapping[str, Suite] = SUITES) -> list[Suite]:

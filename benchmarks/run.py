@@ -1,9 +1,5 @@
-"""Run cases on several processes, here or on other machines, and write one JSON line per trial; an
-interrupted run continues.
-
-The file of a suite holds one trial per line; what it holds already is not run again, unless it is known to be
-of other weights or another preset.
-"""
+"""Run cases on several processes, here or on other machines, and write one JSON line per trial; what a file
+holds already is not run again, unless it is known to be of other weights or another preset."""
 
 from __future__ import annotations
 
@@ -70,13 +66,14 @@ def kept_trials(cases: Sequence[Case], trials: Sequence[Trial]) -> dict[Case, Tr
 
 
 def read_trials(path: Path, kinds: Sequence[type] = ()) -> list[Trial]:
-    """The trials of a file, plain or compressed (.gz), none when it does not exist, with figures of these
-    kinds.
-
-    A torn last line is left out; of a case that was run twice the last trial counts.
-    """
-    trials = {}
-    for number, line in enumerate(_whole_lines(path), start=1):
+    """The trials of a file, plain or compressed (.gz), none when it does not exist; a torn last line is left
+    out, and of a case that was run twice the last trial counts."""
+    trials, lines = {}, []
+    if path.exists():
+        with reading(path, "a file of trials", BadResult):
+            content = path.read_bytes()
+            lines = (gzip.decompress(content) if path.suffix == ".gz" else content).decode().split("\n")[:-1]
+    for number, line in enumerate(lines, start=1):
         try:
             trial = Trial.from_json(line, kinds)
             trials[trial.case.key] = trial
@@ -116,10 +113,8 @@ def obstacle(choice: PlannerChoice) -> str:
 
 
 def attempt(case: Case, loaded: Any, run: RunCase) -> Trial:
-    """Run a case on what was loaded for it; a refused problem and a crash are failed trials with the reason.
-
-    Other refusals of ours, such as of an unknown variant, concern all trials and end the run.
-    """
+    """Run a case on what was loaded for it; a refused problem and a crash are failed trials with the
+    reason."""
     try:
         return run(case, loaded)
     except InvalidProblem as error:
@@ -153,11 +148,3 @@ def _loaded(load: Load, choice: PlannerChoice) -> tuple[Any, Origin]:
 
     torch.set_num_threads(1)
     return load(choice), Origin.of(choice)
-
-
-def _whole_lines(path: Path) -> list[str]:
-    if not path.exists():
-        return []
-    with reading(path, "a file of trials", BadResult):
-        content = path.read_bytes()
-        return (gzip.decompress(content) if path.suffix == ".gz" else content).decode().split("\n")[:-1]

@@ -102,8 +102,3 @@ class Contents:
     title: str
     suites: Mapping[str, Suite]
     command: str
-
-    def num_files(self, folder: Path) -> int:
-        """How many of the files in a folder are records of these suites."""
-        files = {suite.file for suite in self.suites.values()}
-        return sum((folder / name).is_file() or (folder / f"{name}.gz").is_file() for name in files)

@@ -31,12 +31,9 @@ from chronoforest.presets.loading import PresetPlanner
 from chronoforest.presets.named import get_preset
 from chronoforest.routing.solver import AutoSolver, best_two_costs, order_from_names
 from chronoforest.typed import from_plain
-from chronoforest.types import FloatArray, Problem
+from chronoforest.types import Problem
 
 Figures = TypeVar("Figures")
-
-GRAPH_FIXED = "graph-fixed"
-"""The privileged variant: the planner has no map, so its order is solved here and handed in."""
 
 
 @dataclass(frozen=True)
@@ -184,23 +181,23 @@ def fingerprint(*paths: Path) -> str:
 
 def plan_problem(case: Case, planner: PresetPlanner, problem: Problem, **watchers: Any) -> PlanResult:
     """Plan as the case says, with what `plan` calls back; the order of `graph-fixed` is solved on the map."""
-    order = None
-    if case.variant == GRAPH_FIXED:
+    order, variant = None, named(case.variant)
+    if variant.needs_order:
         order = AutoSolver()(bfs_matrix(case.maze, problem.anchors), problem, None).named(problem)
-    return planner.plan(problem, seed=case.seeds[1], variant=named(case.variant), order=order, **watchers)
+    return planner.plan(problem, seed=case.seeds[1], variant=variant, order=order, **watchers)
 
 
 def measure_plan(result: PlanResult, maze: Maze) -> PlanFigures:
     """Everything that the map tells about a plan."""
     problem, paths = result.problem, [route.path for route in result.routes if len(route.path)]
-    true = geodesic_matrix(maze, problem.anchors)
+    true, grid = geodesic_matrix(maze, problem.anchors), bfs_matrix(maze, problem.anchors)
     names = [route.order for route in result.routes]
     _, second = best_two_costs(true, problem)
     return replace(
         measure_unmapped(result),
         crosses_wall=any(maze.crosses_wall(path) for path in paths),
-        bfs=_least(bfs_matrix(maze, problem.anchors), problem),
-        geodesic=_least(true, problem),
+        bfs=AutoSolver()(grid, problem, None).cost(grid),
+        geodesic=AutoSolver()(true, problem, None).cost(true),
         order_length=order_from_names(names, problem).cost(true),
         runner_up=second if np.isfinite(second) else None,
         clearance=min((maze.path_clearance(path) for path in paths), default=0.0),
@@ -209,38 +206,25 @@ def measure_plan(result: PlanResult, maze: Maze) -> PlanFigures:
 
 def measure_unmapped(result: PlanResult) -> PlanFigures:
     """What a plan tells of itself, in a world without a map."""
+    num_legs = result.problem.num_waypoints + result.problem.num_agents
+    rounds = (one for one in result.rounds[:-1] if len(one.route.legs) == num_legs)
+    firsts = (one.seconds for one in rounds if {*one.route.legs} <= {*one.accepted})
     return PlanFigures(
         is_complete=result.complete,
         crosses_wall=False,
         length=result.length,
         raw_length=result.raw_length,
-        bfs=0.0,
-        geodesic=0.0,
-        order_length=0.0,
-        runner_up=None,
-        clearance=0.0,
         num_expanded=result.num_expanded,
         num_rounds=result.num_rounds,
         seconds=result.seconds,
         order=tuple(tuple(route.order) for route in result.routes),
-        first_seconds=first_complete_seconds(result),
+        # If no round followed, only the finished plan was there to use, shortened and put together.
+        first_seconds=next(firsts, result.seconds) if result.complete else None,
         num_nodes=result.rounds[-1].num_nodes if result.rounds else None,
         evidence=tuple(leg.evidence for route in result.routes for leg in route.legs),
+        **dict.fromkeys(("bfs", "geodesic", "order_length", "clearance"), 0.0),
+        runner_up=None,
     )
-
-
-def first_complete_seconds(result: PlanResult) -> float | None:
-    """When a plan was complete for the first time: after the first round that had all legs of a route through
-    all waypoints.
-
-    If no round followed, only the finished plan was there to use, shortened and put together.
-    """
-    if not result.complete:
-        return None
-    num_legs = result.problem.num_waypoints + result.problem.num_agents
-    rounds = (stats for stats in result.rounds[:-1] if len(stats.route.legs) == num_legs)
-    seconds = (stats.seconds for stats in rounds if {*stats.route.legs} <= {*stats.accepted})
-    return next(seconds, result.seconds)
 
 
 def measure_walk(rollout: Rollout, units: float | None = None) -> WalkFigures:
@@ -253,21 +237,10 @@ def measure_walk(rollout: Rollout, units: float | None = None) -> WalkFigures:
 def walk_case(case: Case, planner: PresetPlanner) -> Journey:
     """The official protocol; one walk with the longer cap tells about both."""
     reset_seed, plan_seed = case.seeds
-    order = [["S1", "G1"]] if case.variant == GRAPH_FIXED else None
-    return walk_task(
-        planner,
-        official_env(case.preset, MAX_STEPS),
-        case.task,
-        seed=reset_seed,
-        plan_seed=plan_seed,
-        variant=named(case.variant),
-        order=order,
-        replans=case.replans,
-    )
-
-
-def _least(matrix: FloatArray, problem: Problem) -> float:
-    return AutoSolver()(matrix, problem, None).cost(matrix)
+    variant, env = named(case.variant), official_env(case.preset, MAX_STEPS)
+    seeds = {"seed": reset_seed, "plan_seed": plan_seed}
+    order = [["S1", "G1"]] if variant.needs_order else None
+    return walk_task(planner, env, case.task, **seeds, variant=variant, order=order, replans=case.replans)
 
 
 @cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -84,8 +84,10 @@ class AntExpert:
         (weight, bias), *others = self.layers
         hidden: Any = weight @ np.concatenate((proprioception, direction), dtype=np.float32) + bias
         for weight, bias in others:
-            hidden = _gelu(hidden)
-            hidden = (weight @ hidden) * _inverse_deviation(hidden) + bias
+            hidden = (np.tanh(hidden * (_C1 + _C3 * hidden * hidden)) + _ONE) * hidden * _HALF
+            mean = float(hidden.sum()) / len(hidden)
+            deviation = math.sqrt(float(hidden @ hidden) / len(hidden) - mean * mean + 1e-5)
+            hidden = (weight @ hidden) * (1.0 / deviation) + bias
         action: FloatArray = np.tanh(hidden, dtype=np.float64)
         return action
 
@@ -107,17 +109,11 @@ def load_expert(path: Path | None = None) -> AntExpert:
 
 def expert_for(name: str, file: Path | None = None) -> Expert:
     """The expert that walks the body of a dataset: the one that ships, or another one's file."""
-    return EXPERTS[world(name).body](file)
-
-
-def _point_expert(file: Path | None) -> Expert:
+    if world(name).body == "ant":
+        return load_expert(file)
     if file is not None:
         raise InvalidParameter(f"the point's expert is not learned, so {file} is of no use; leave it out")
     return PointExpert()
-
-
-EXPERTS: dict[str, Callable[[Path | None], Expert]] = {"point": _point_expert, "ant": load_expert}
-"""What loads the expert of each body."""
 
 
 def _folded(tensors: Mapping[str, NDArray[Any]]) -> tuple[tuple[Float32Array, Float32Array], ...]:
@@ -153,18 +149,6 @@ def _check(path: Path, tensors: Mapping[str, NDArray[Any]]) -> None:
 
 def _num_layers(tensors: Mapping[str, NDArray[Any]]) -> int:
     return sum(name.startswith("weights.") for name in tensors)
-
-
-def _gelu(x: Float32Array) -> Float32Array:
-    """The tanh form, as the network was trained with."""
-    wave: Float32Array = np.tanh(x * (_C1 + _C3 * x * x))
-    return (wave + _ONE) * x * _HALF
-
-
-def _inverse_deviation(x: Float32Array) -> float:
-    """1 / √(variance + ε) as LayerNorm has it."""
-    mean = float(x.sum()) / len(x)
-    return 1.0 / math.sqrt(float(x @ x) / len(x) - mean * mean + 1e-5)
 
 
 # NumPy scalars of the same width: Python's would do, but these keep float32 float32 on every NumPy version.

@@ -1,8 +1,6 @@
 """Generates stitch datasets by OGBench's protocol: many short walks, each to a cell four cells away.
 
-Every episode has its own seed, so a file depends on its recipe alone: not on the number of workers, not on
-interruptions. Generating seeds the global `np.random`, in this process too when there is one worker.
-"""
+Every episode has its own seed, so a file depends on its recipe alone."""
 
 from __future__ import annotations
 
@@ -38,12 +36,8 @@ GOAL_CELLS = 4
 
 @dataclass(frozen=True)
 class Oracle:
-    """The shortest way through a maze as a table.
-
-    next_cell: [rows, columns, rows, columns, 2], the cell after cell (i, j) on the way to cell (k, l); the
-    cell itself at the goal, in walls and where there is no way. Equal to the environment's own
-    `get_oracle_subgoal`, which searches the maze anew at every call and is slower than the physics.
-    """
+    """The shortest way through a maze, `get_oracle_subgoal` as a table: next_cell is [rows, columns, rows,
+    columns, 2], the cell after (i, j) on the way to (k, l), itself at the goal and where there is no way."""
 
     next_cell: IntArray
 
@@ -73,20 +67,18 @@ def stitch_goals(maze: Maze, start: Cell) -> list[Cell]:
 
 def _toward(maze: Maze, goal: Cell, own: IntArray) -> IntArray:
     """[rows, columns, 2] best neighbour of every cell; ties go to the first, as in OGBench."""
-    steps = maze.bfs(goal)
-    candidates = [own] + [own + np.array(move) for move in NEIGHBOURS]
-    scores = [steps] + [_steps_at(maze, steps, cells) for cells in candidates[1:]]
+    steps, limit = maze.bfs(goal), np.array(maze.is_wall.shape) - 1
+    candidates, scores = [own], [steps]
+    for move in NEIGHBOURS:  # very many steps in a wall or off the map, so that nobody walks there
+        cells = own + np.array(move)
+        inside = np.clip(cells, 0, limit)
+        i, j = np.moveaxis(inside, -1, 0)
+        is_closed = maze.is_wall[i, j] | (inside != cells).any(axis=-1)
+        candidates.append(cells)
+        scores.append(np.where(is_closed, steps.size, steps[i, j]))
     best = np.argmin(scores, axis=0)
     chosen: IntArray = np.take_along_axis(np.stack(candidates), best[None, :, :, None], axis=0)[0]
     return chosen
-
-
-def _steps_at(maze: Maze, steps: IntArray, cells: IntArray) -> IntArray:
-    """Steps at the given cells; very many in a wall or off the map, so that nobody walks there."""
-    limit = np.array(maze.is_wall.shape) - 1
-    i, j = np.moveaxis(np.clip(cells, 0, limit), -1, 0)
-    is_closed = maze.is_wall[i, j] | (np.clip(cells, 0, limit) != cells).any(axis=-1)
-    return np.where(is_closed, steps.size, steps[i, j])
 
 
 def _cell(xy: FloatArray) -> Cell:
@@ -171,24 +163,28 @@ def generate(
     on_progress: Progress | None = None,
     engine: Engine | None = None,
 ) -> bool:
-    """Write the recipe's dataset to `out`; False if it was there already.
-
-    engine: where episodes are recorded, on so many processes of this machine, or all its cores, unless told.
-    Finished chunks wait in `<out>.parts/` until the file is complete, so an interrupted call continues.
-    A file that another recipe made is never overwritten.
-    """
+    """Write the recipe's dataset to `out`; False if it was there already. Finished chunks wait in
+    `<out>.parts/`, so an interrupted call continues; a file of another recipe is not overwritten."""
     import_mujoco()
     optional("ogbench", "sim")
     with locked(out):
         if out.exists():
-            _refuse_foreign(out, recipe)
+            if load(out).metadata != recipe.metadata():
+                raise CannotWrite(
+                    f"{out} exists and was made otherwise; move it away or choose another folder to generate "
+                    f"{recipe.name} (seed {recipe.seed}, {recipe.num_episodes} episodes)"
+                )
             return False
         parts = out.with_name(out.name + ".parts")
         chunks = _chunks(recipe, parts)
-        for num_done in _record_chunks(chunks, engine or LocalEngine(_num_workers(workers))):
+        num_workers = optional("joblib", "sim").cpu_count() if workers is None else workers
+        for num_done in _record_chunks(chunks, engine or LocalEngine(num_workers)):
             if on_progress is not None:
                 on_progress(num_done, recipe.num_episodes)
-        write_arrays(out, _joined(chunks) | {"metadata": np.array(json.dumps(recipe.metadata()))})
+        whole = [part for chunk in chunks if (part := chunk.read()) is not None]
+        if len(whole) < len(chunks):
+            raise CannotWrite(f"parts vanished from {parts} while they were needed")
+        write_arrays(out, _concatenated(whole) | {"metadata": np.array(json.dumps(recipe.metadata()))})
         shutil.rmtree(parts)
         return True
 
@@ -244,13 +240,13 @@ def _record_chunks(chunks: list[_Chunk], engine: Engine) -> Iterator[int]:
             yield num_done
 
 
-def _num_workers(workers: int | None) -> int:
-    return optional("joblib", "sim").cpu_count() if workers is None else workers
-
-
 def _record_chunk(chunk: _Chunk, _: Places) -> Arrays:
     env = _env(chunk.recipe.name)
     return _concatenated([record_episode(env, chunk.recipe, k) for k in range(chunk.first, chunk.last)])
+
+
+def _concatenated(parts: list[Arrays]) -> Arrays:
+    return {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
 
 
 @cache
@@ -275,22 +271,3 @@ def _walk(env: Env, way: Oracle, expert: Expert, observation: FloatArray, noise:
     columns = zip(("observations", "actions", "qpos", "qvel"), zip(*rows, strict=True), strict=True)
     arrays: Arrays = {key: np.array(values, dtype=np.float32) for key, values in columns}
     return arrays | {"terminals": np.arange(len(noise)) == len(noise) - 1}
-
-
-def _concatenated(parts: list[Arrays]) -> Arrays:
-    return {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
-
-
-def _joined(chunks: list[_Chunk]) -> Arrays:
-    parts = [part for chunk in chunks if (part := chunk.read()) is not None]
-    if len(parts) < len(chunks):
-        raise CannotWrite(f"parts vanished from {chunks[0].path.parent} while they were needed")
-    return _concatenated(parts)
-
-
-def _refuse_foreign(out: Path, recipe: Recipe) -> None:
-    if load(out).metadata != recipe.metadata():
-        raise CannotWrite(
-            f"{out} exists and was made otherwise; move it away or choose another folder to generate "
-            f"{recipe.name} (seed {recipe.seed}, {recipe.num_episodes} episodes)"
-        )

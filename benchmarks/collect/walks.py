@@ -65,28 +65,21 @@ class Walks:
 
     def summary(self) -> str:
         """Arrivals, pace, stuck and flipped episodes, a line each; what cannot be told is left out."""
-        lines = self._arrivals() if self.goals is not None else []
+        lines = []
+        if self.goals is not None:
+            steps = {radius: self.arrival_steps(radius) for radius in RADII}
+            near, told = steps[RADII[0]], (_share(np.isfinite(s), f"within {r:g}") for r, s in steps.items())
+            lines.append(("arrived", "; ".join(told)))
+            if np.isfinite(near).any():
+                lengths = self.episodes.step_lengths
+                is_before = np.arange(lengths.shape[1]) < near[:, None]
+                mean = float(lengths[is_before & (lengths <= self.episodes.jump)].mean())  # without portals
+                lines.append(("arrival", f"after {np.median(near[np.isfinite(near)]):.0f} steps (median)"))
+                lines.append(("pace", f"{STEPS_PER_SECOND * mean:.2f} units/s on the way to the goal"))
+            lines.append(("stuck", _share(self.is_stuck, "away from the goal")))
         if self.is_ant:
             lines.append(("flipped", _share(self.is_flipped, "at the end")))
         return "\n".join(f"{name:<12} {value}" for name, value in lines)
-
-    def _arrivals(self) -> list[tuple[str, str]]:
-        steps = {radius: self.arrival_steps(radius) for radius in RADII}
-        near = steps[RADII[0]]
-        lines = [
-            ("arrived", "; ".join(_share(np.isfinite(s), f"within {r:g}") for r, s in steps.items())),
-            ("stuck", _share(self.is_stuck, "away from the goal")),
-        ]
-        if np.isfinite(near).any():
-            lines.insert(1, ("arrival", f"after {np.median(near[np.isfinite(near)]):.0f} steps (median)"))
-            lines.insert(2, ("pace", f"{self._pace(near):.2f} units/s on the way to the goal"))
-        return lines
-
-    def _pace(self, arrivals: Float32Array) -> float:
-        """Mean speed before arrival, jumps left out."""
-        lengths = self.episodes.step_lengths
-        is_before = np.arange(lengths.shape[1]) < arrivals[:, None]
-        return STEPS_PER_SECOND * float(lengths[is_before & (lengths <= self.episodes.jump)].mean())
 
 
 def read_goals(path: Path, num_episodes: int) -> Float32Array | None:

@@ -1,9 +1,5 @@
-"""Figure 2 and eq. 37–39: how the learned distance relates to ways over the map's cells.
-
-The paper fits on all pairs of free cells, which needs the map; the planner itself uses a calibration from
-recordings, stored with the distance. T is the raw distance in steps, G the length over cells
-in units, and Ĉ(T) = s (T + αT²) the corrected prediction.
-"""
+"""Figure 2 and eq. 37–39 on all pairs of free cells: T is the raw distance in steps, G the length over cells
+in units, and Ĉ(T) = s (T + αT²) the corrected prediction."""
 
 from __future__ import annotations
 

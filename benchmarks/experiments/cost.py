@@ -1,8 +1,5 @@
-"""Table 3 and Table 5: seconds and expanded nodes of the variants, and where the time goes.
-
-Seconds depend on what else the machine does: run this suite with one worker on idle cores, and in a folder of
-its own for each device.
-"""
+"""Table 3 and Table 5: seconds and expanded nodes of the variants, and where the time goes; to be run with
+one worker on idle cores."""
 
 from __future__ import annotations
 

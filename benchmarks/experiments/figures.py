@@ -1,8 +1,4 @@
-"""Figures 1, 3 and 4: rounds of a search, walks beside the shortest ways over cells, routes of three orders.
-
-The plans are those of the first group of every pair of tasks in suite `hamiltonian`, and the walks those of
-the first episode of every giant task in suite `stitch`, with the same seeds; here their paths are kept.
-"""
+"""Figures 1, 3 and 4 from plans and walks of `hamiltonian` and `stitch`, run again with their paths kept."""
 
 from __future__ import annotations
 
@@ -30,14 +26,9 @@ from chronoforest.types import FloatArray, Problem, Snapshot, Support
 
 NUM_KEYFRAMES = 6
 
-SPACING = 1.0
-"""Units between the points of a recorded path."""
-
-EVERY_FRAME = 5
-"""Of a tree's segment, every so many frames are recorded, and the last."""
-
-CELLS = 3
-"""So many of the support's cells, along x and y, make one of a record."""
+SPACING, EVERY_FRAME, CELLS = 1.0, 5, 3
+"""A record keeps points so many units apart of a path, every so many frames of a segment, and so many cells
+of the support, along x and y, as one."""
 
 Orders = list[list[str]]
 Points = list[list[float]]
@@ -71,17 +62,35 @@ def record_search(snapshots: Sequence[Snapshot], result: PlanResult) -> SearchRe
     """The moments worth a picture, all segments, and the ground; the last moment is the finished plan."""
     orders = [snapshot.stats.route.named(result.problem) for snapshot in snapshots]
     orders.append([list(route.order) for route in result.routes])
-    last = len(snapshots)
-    moments = [
-        _finished(result) if moment == last else _keyframe(snapshots[moment])
-        for moment in shown_moments(orders, NUM_KEYFRAMES)
-    ]
-    return SearchRecord(
-        len(flips(orders)),
-        moments,
-        [_thinned(tree.segments) for tree in result.trees],
-        _coarse(result.support).to_dict(),
+    *moments, _ = shown_moments(orders, NUM_KEYFRAMES)
+    keyframes = [_keyframe(snapshots[moment]) for moment in moments]
+    anchors, names = result.problem.anchors, result.problem.names
+    finished = Keyframe(
+        round=result.num_rounds,
+        orders=orders[-1],
+        num_expanded=result.num_expanded,
+        length=round(result.length, 2),
+        num_segments=[len(tree.segments) for tree in result.trees],
+        legs=[
+            (agent, True, outline(leg_path(route, number)))
+            if leg.is_met
+            else (agent, False, rounded(anchors[[names.index(leg.chain[end]) for end in (0, -1)]]))
+            for agent, route in enumerate(result.routes)
+            for number, leg in enumerate(route.legs)
+        ],
+        meetings=rounded(result.meetings),
     )
+    segments = []
+    for tree in result.trees:
+        frames = np.arange(tree.segments.shape[1])
+        kept = np.unique(np.append(frames[::EVERY_FRAME], frames[-1:]))
+        segments.append([rounded(one) for one in tree.segments[:, kept]])
+    support, size = result.support, CELLS
+    width, height = (count // size for count in support.mask.shape)
+    blocks = support.mask[: width * size, : height * size].reshape(width, size, height, size)
+    origin = support.origin + (size - 1) / 2 * support.cell
+    ground = Support(origin, size * support.cell, blocks.mean(axis=(1, 3)) >= 0.5)
+    return SearchRecord(len(flips(orders)), [*keyframes, finished], segments, ground.to_dict())
 
 
 def flips(orders: Sequence[Orders]) -> list[int]:
@@ -94,17 +103,12 @@ def shown_moments(orders: Sequence[Orders], limit: int) -> list[int]:
     first, last, changed = 0, len(orders) - 1, flips(orders)
     wanted = {first, last, *changed, *(k - 1 for k in changed)}
     if len(wanted) > limit:
-        wanted = {first, last, *_spread(changed, limit - 2)}
+        spread = np.linspace(len(changed) - 1, 0, min(limit - 2, len(changed))).round().astype(int)
+        wanted = {first, last, *(changed[row] for row in spread)}
     while len(wanted) < min(limit, len(orders)):
         start, end = max(pairwise(sorted(wanted)), key=lambda stretch: stretch[1] - stretch[0])
         wanted.add((start + end) // 2)
     return sorted(wanted)
-
-
-def _spread(values: Sequence[int], count: int) -> list[int]:
-    """At most so many of the values, evenly over them, the last included."""
-    rows = np.linspace(len(values) - 1, 0, min(count, len(values))).round().astype(int)
-    return [values[row] for row in rows]
 
 
 def outline(path: FloatArray) -> Points:
@@ -135,44 +139,9 @@ def _keyframe(snapshot: Snapshot) -> Keyframe:
     )
 
 
-def _finished(result: PlanResult) -> Keyframe:
-    legs = [
-        (agent, *_leg(leg_path(route, number) if leg.is_met else None, _ends(result.problem, leg.chain)))
-        for agent, route in enumerate(result.routes)
-        for number, leg in enumerate(route.legs)
-    ]
-    return Keyframe(
-        round=result.num_rounds,
-        orders=[list(route.order) for route in result.routes],
-        num_expanded=result.num_expanded,
-        length=round(result.length, 2),
-        num_segments=[len(tree.segments) for tree in result.trees],
-        legs=legs,
-        meetings=rounded(result.meetings),
-    )
-
-
 def _leg(path: FloatArray | None, ends: FloatArray) -> tuple[bool, Points]:
     """Whether it is met, and its path or its two ends."""
     return (False, rounded(ends)) if path is None else (True, outline(path))
-
-
-def _ends(problem: Problem, chain: Sequence[str]) -> FloatArray:
-    return problem.anchors[[problem.names.index(chain[0]), problem.names.index(chain[-1])]]
-
-
-def _coarse(support: Support) -> Support:
-    """Larger cells, supported where at least half of what they hold is."""
-    size = CELLS
-    width, height = (count // size for count in support.mask.shape)
-    blocks = support.mask[: width * size, : height * size].reshape(width, size, height, size)
-    origin = support.origin + (size - 1) / 2 * support.cell
-    return Support(origin, size * support.cell, blocks.mean(axis=(1, 3)) >= 0.5)
-
-
-def _thinned(segments: FloatArray) -> list[Points]:
-    rows = np.unique(np.append(np.arange(0, segments.shape[1], EVERY_FRAME), segments.shape[1] - 1))
-    return [rounded(segment) for segment in segments[:, rows]]
 
 
 def keyframe_panels(recorded: SearchRecord, problem: Problem) -> tuple[Panel, ...]:
@@ -194,16 +163,13 @@ def _panel(moment: Keyframe, trees: Sequence[Sequence[Points]], problem: Problem
         Way("route" if is_met else "tentative", np.array(points), agent)
         for agent, is_met, points in moment.legs
     ]
-    meetings = np.array(moment.meetings).reshape(-1, 2)
-    return Panel(_title(moment, is_new), arrows(moment.orders), problem, (*grown, *legs), meetings)
-
-
-def _title(moment: Keyframe, is_new: bool) -> str:
+    title = f"round {moment.round}" + (", another order" if is_new else "")
     if moment.length is not None:
-        return f"plan after {moment.round} rounds, {moment.length:.1f} units"
-    if moment.round == 0:
-        return "before the first round"
-    return f"round {moment.round}" + (", another order" if is_new else "")
+        title = f"plan after {moment.round} rounds, {moment.length:.1f} units"
+    elif moment.round == 0:
+        title = "before the first round"
+    meetings = np.array(moment.meetings).reshape(-1, 2)
+    return Panel(title, arrows(moment.orders), problem, (*grown, *legs), meetings)
 
 
 def arrows(orders: Iterable[Sequence[str]]) -> str:
@@ -221,6 +187,11 @@ class ProblemPoints:
     starts: Points
     goals: Points
     waypoints: Points
+
+    @classmethod
+    def of(cls, problem: Problem) -> ProblemPoints:
+        """With so many digits as a picture shows."""
+        return cls(rounded(problem.starts), rounded(problem.goals), rounded(problem.waypoints))
 
     @property
     def problem(self) -> Problem:
@@ -255,45 +226,29 @@ def cases(_request: Request) -> list[Case]:
 
 def run_figures(case: Case, planner: PresetPlanner) -> Trial:
     """Plan or walk, and keep what a picture needs."""
-    return _KINDS[case.suite](case, planner)
-
-
-def _walk(case: Case, planner: PresetPlanner) -> Trial:
-    journey = walk_case(case, planner)
-    (rollout,), problem = journey.rollouts, journey.result.problem
-    figures = WalkedFigures(
-        _problem_values(problem),
-        rounded(centre_path(case.maze, problem.starts[0], problem.goals[0])),
-        [outline(path) for path in rollout.paths],
-        outline(rollout.xy),
-    )
-    return Trial(case, measure_plan(journey.result, case.maze), measure_walk(rollout), figures=figures)
-
-
-def _plan(case: Case, planner: PresetPlanner) -> Trial:
+    if case.suite == "stitch":
+        journey = walk_case(case, planner)
+        (rollout,), problem = journey.rollouts, journey.result.problem
+        way = rounded(centre_path(case.maze, problem.starts[0], problem.goals[0]))
+        plans, walked = [outline(path) for path in rollout.paths], outline(rollout.xy)
+        kept = WalkedFigures(ProblemPoints.of(problem), way, plans, walked)
+        return Trial(case, measure_plan(journey.result, case.maze), measure_walk(rollout), figures=kept)
     problem = find(case.preset, case.choice.distance, case.instance).problem(case.maze)
     snapshots: list[Snapshot] = []
     result = plan_problem(case, planner, problem, on_snapshot=snapshots.append)
     search = record_search(snapshots, result) if case.variant == "online" else None
     paths = [outline(route.path) for route in result.routes]
-    figures = RouteFigures(_problem_values(problem), paths, search)
+    figures = RouteFigures(ProblemPoints.of(problem), paths, search)
     return Trial(case, measure_plan(result, case.maze), figures=figures)
-
-
-_KINDS = {"stitch": _walk, "hamiltonian": _plan}
-
-
-def _problem_values(problem: Problem) -> ProblemPoints:
-    return ProblemPoints(rounded(problem.starts), rounded(problem.goals), rounded(problem.waypoints))
-
-
-ROWS = ("temporal-fixed", "graph-fixed", "online")
-RANKS = ("lowest", "median", "highest")
 
 
 def figure_maps(trials: Sequence[Trial]) -> list[Exhibit]:
     """The three figures, each where there are trials for it."""
     return [*_overview(trials), *_walks(trials), *_routes(trials)]
+
+
+ROWS = ("temporal-fixed", "graph-fixed", "online")
+RANKS = ("lowest", "median", "highest")
 
 
 def _overview(trials: Sequence[Trial]) -> Iterator[Panels]:
@@ -321,31 +276,20 @@ def _overview(trials: Sequence[Trial]) -> Iterator[Panels]:
 
 
 def _walks(trials: Sequence[Trial]) -> Iterator[Panels]:
-    walked = [(trial, trial.figures) for trial in trials if isinstance(trial.figures, WalkedFigures)]
-    if walked:
-        yield Panels(
-            "figures-walks",
-            "Walks beside the shortest ways over cells, giant maze",
-            "Figure 3",
-            PRESET,
-            tuple(_walk_panel(*pair) for pair in sorted(walked, key=lambda pair: pair[0].case.task)),
-            notes=(
-                "Episode 0, seed 0 of every task, as in suite `stitch`. The BFS length is between cells.",
-            ),
-        )
-
-
-def _walk_panel(trial: Trial, kept: WalkedFigures) -> Panel:
-    assert trial.plan is not None
-    assert trial.walk is not None
-    ways = (
-        *(Way("planned", np.array(path)) for path in kept.planned),
-        Way("reference", np.array(kept.reference)),
-        Way("walked", np.array(kept.walked)),
-    )
-    end = f"{trial.walk.steps} steps" + ("" if trial.walk.cause == "none" else f", {trial.walk.cause}")
-    note = f"BFS {trial.plan.bfs:.0f}, plan {trial.plan.length:.1f} units, walked in {end}"
-    return Panel(f"task {trial.case.task}", note, kept.problem.problem, ways)
+    panels = []
+    for trial in sorted(trials, key=lambda trial: trial.case.task):
+        kept, plan, walk = trial.figures, trial.plan, trial.walk
+        if not isinstance(kept, WalkedFigures) or plan is None or walk is None:
+            continue
+        planned = (Way("planned", np.array(path)) for path in kept.planned)
+        ways = (*planned, Way("reference", np.array(kept.reference)), Way("walked", np.array(kept.walked)))
+        end = f"{walk.steps} steps" + ("" if walk.cause == "none" else f", {walk.cause}")
+        note = f"BFS {plan.bfs:.0f}, plan {plan.length:.1f} units, walked in {end}"
+        panels.append(Panel(f"task {trial.case.task}", note, kept.problem.problem, ways))
+    title = "Walks beside the shortest ways over cells, giant maze"
+    notes = ("Episode 0, seed 0 of every task, as in suite `stitch`. The BFS length is between cells.",)
+    if panels:
+        yield Panels("figures-walks", title, "Figure 3", PRESET, tuple(panels), notes=notes)
 
 
 def _routes(trials: Sequence[Trial]) -> Iterator[Panels]:
@@ -359,10 +303,11 @@ def _routes(trials: Sequence[Trial]) -> Iterator[Panels]:
         "Routes of three orders for two agents",
         "Figure 4",
         PRESET,
-        tuple(_route_panel(pairs[name][variant]) for variant in ROWS for name in chosen),
+        tuple(pairs[name][variant].panel for variant in ROWS for name in chosen),
         num_columns=len(chosen),
         headings=tuple(
-            f"tasks {name}: {rank} saving, {signed(saving(pairs[name]))} %" for name, rank in chosen.items()
+            f"tasks {name}: {rank} saving, {round(saving(pairs[name]), 1) + 0.0:.1f} %".replace("-", "−")
+            for name, rank in chosen.items()
         ),
         notes=(
             "The first group of a pair, planned once. Saving: of online against temporal-fixed in these "
@@ -371,41 +316,35 @@ def _routes(trials: Sequence[Trial]) -> Iterator[Panels]:
     )
 
 
-def solved_pairs(trials: Sequence[Trial]) -> dict[str, dict[str, Trial]]:
+@dataclass(frozen=True)
+class SolvedRoute:
+    """The map of a sound plan, and its length."""
+
+    panel: Panel
+    length: float
+
+
+def solved_pairs(trials: Sequence[Trial]) -> dict[str, dict[str, SolvedRoute]]:
     """Sound plans by pair of tasks and variant, of the pairs that every variant solved."""
-    found: dict[str, dict[str, Trial]] = {}
+    found: dict[str, dict[str, SolvedRoute]] = {}
     for trial in trials:
-        if isinstance(trial.figures, RouteFigures) and trial.plan is not None and is_sound(trial.plan):
-            found.setdefault(team(trial), {})[trial.case.variant] = trial
+        kept, plan, variant = trial.figures, trial.plan, trial.case.variant
+        if isinstance(kept, RouteFigures) and plan is not None and is_sound(plan):
+            ways = tuple(Way("route", np.array(path), agent) for agent, path in enumerate(kept.paths))
+            title = f"{variant}, {plan.length:.1f} units"
+            panel = Panel(title, arrows(plan.order), kept.problem.problem, ways)
+            found.setdefault(team(trial), {})[variant] = SolvedRoute(panel, plan.length)
     return {name: plans for name, plans in found.items() if set(ROWS) <= set(plans)}
 
 
-def saving(plans: Mapping[str, Trial]) -> float:
+def saving(plans: Mapping[str, SolvedRoute]) -> float:
     """Per cent by which online is shorter than temporal-fixed."""
-    return 100 * (1 - _length(plans["online"]) / _length(plans["temporal-fixed"]))
+    return 100 * (1 - plans["online"].length / plans["temporal-fixed"].length)
 
 
 def team(trial: Trial) -> str:
     """The tasks of a pair, as in "1-2"."""
     return "-".join(trial.case.instance.split("-")[:-2])
-
-
-def signed(value: float) -> str:
-    """A tenth of precision, with a minus for what is below zero then."""
-    return f"{round(value, 1) + 0.0:.1f}".replace("-", "−")
-
-
-def _length(trial: Trial) -> float:
-    assert trial.plan is not None
-    return trial.plan.length
-
-
-def _route_panel(trial: Trial) -> Panel:
-    assert trial.plan is not None
-    assert isinstance(trial.figures, RouteFigures)
-    ways = tuple(Way("route", np.array(path), agent) for agent, path in enumerate(trial.figures.paths))
-    title = f"{trial.case.variant}, {trial.plan.length:.1f} units"
-    return Panel(title, arrows(trial.plan.order), trial.figures.problem.problem, ways)
 
 
 SUITE = Suite(

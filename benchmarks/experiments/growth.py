@@ -1,22 +1,20 @@
-"""How cost grows: seconds and memory against stops, agents, problems, recordings and the size of the world.
-
-Run it with one worker, and in a folder of its own for each device. On a machine that does other work, the
-seconds of the processor tell more than those of the clock; both are kept.
-"""
+"""How cost grows: seconds and memory against stops, agents, problems, recordings and the size of the world;
+to be run with one worker."""
 
 from __future__ import annotations
 
-import csv
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas  # type: ignore[import-untyped]
 
 from benchmarks.ablations import named
 from benchmarks.case import Case
@@ -25,24 +23,23 @@ from benchmarks.metrics import median
 from benchmarks.problems import supported_problem
 from benchmarks.references import geodesic_matrix
 from benchmarks.report.pictures import Chart, Series
-from benchmarks.report.tables import Entry, Row, Sheet
+from benchmarks.report.tables import Entry, Row, Sheet, by
 from benchmarks.suite import Exhibit, Request, Suite
 from benchmarks.trials import Trial, figures_of
 from benchmarks.worlds.grown import Corridors, GrownModels, fitted
 from chronoforest.data.columns import Columns
 from chronoforest.data.imports import ImportParams, import_files
-from chronoforest.models.density import GridDensity, fit_density
+from chronoforest.models.density import fit_density
 from chronoforest.peers.choice import PlannerChoice
 from chronoforest.planning.planner import Planner
 from chronoforest.planning.result import PlanResult
 from chronoforest.planning.variants import PlannerParams, Prepared, ground_of
 from chronoforest.presets.loading import PresetPlanner
 from chronoforest.roadmap.from_support import roadmap_of_support
-from chronoforest.roadmap.ground import Ground
 from chronoforest.roadmap.verify import Checker
 from chronoforest.roadmap.ways import Joined, Ways
 from chronoforest.routing.solver import AutoSolver
-from chronoforest.types import FloatArray, JointRoute, Problem, Support
+from chronoforest.types import Problem, Support
 
 PRESET = "pointmaze-giant-stitch-v0"
 STOPS = (1, 5, 10, 20, 50, 100, 200)
@@ -53,11 +50,8 @@ SIDES = (8, 16, 32, 64)
 """Cells along a side of a grown world."""
 
 CORES = (1, 2)
-FLEET = 4
-"""Agents of the problems with ever more stops."""
-
-FEW_STOPS = 20
-"""Stops of the problems with ever more agents."""
+FLEET, FEW_STOPS = 4, 20
+"""Agents of the problems with ever more stops, and stops of those with ever more agents."""
 
 ROOM = 1.0
 """Units that random places keep to the edge of the support."""
@@ -65,11 +59,8 @@ ROOM = 1.0
 LONG = 10
 """How many times longer the solver works for the order that others are compared with."""
 
-CELLS_WALKED = 5
-"""Of a recording whose number grows."""
-
-WALKS_PER_CELL = 10
-"""Recordings in a grown world, of ten cells each."""
+CELLS_WALKED, WALKS_PER_CELL = 5, 10
+"""Cells of a recording whose number grows; recordings for a cell of a grown world, of ten cells each."""
 
 PARTS: dict[str, tuple[Callable[..., Any], ...]] = {
     "joining": (Joined.of,),
@@ -79,6 +70,8 @@ PARTS: dict[str, tuple[Callable[..., Any], ...]] = {
     "denoising": (Checker.together,),
 }
 """What the time of a plan is split over."""
+
+SHARES = (*PARTS, REST)
 
 
 @dataclass(frozen=True)
@@ -103,28 +96,19 @@ class GrowthFigures:
 
 def cases(request: Request) -> list[Case]:
     """Ever more of one thing, on one core and on two; what gains nothing by a second core runs on one."""
-    repeats = range(request.repeats or 1)
-    one, two = (Case("", PlannerChoice(PRESET), variant="verified", change=cores(n)) for n in CORES)
-    fleets = [replace(case, num_agents=FLEET) for case in (one, two)]
-    stops = [
-        replace(f, suite="stops", num_waypoints=k, seed=s) for f in fleets for k in STOPS for s in repeats
+    both = [Case("", PlannerChoice(PRESET), variant="verified", change=f"cores={n}") for n in CORES]
+    fleets = [("stops", FLEET, k) for k in STOPS] + [("agents", m, FEW_STOPS) for m in AGENTS]
+    known = [
+        replace(case, suite=suite, num_agents=m, num_waypoints=k, seed=seed)
+        for case in both
+        for suite, m, k in fleets
+        for seed in range(request.repeats or 1)
     ]
-    agents = [
-        replace(case, suite="agents", num_agents=m, num_waypoints=FEW_STOPS, seed=s)
-        for case in (one, two)
-        for m in AGENTS
-        for s in repeats
-    ]
-    watched = [replace(fleets[0], suite="watched", num_waypoints=k) for k in STOPS]
-    batches = [replace(case, suite="batch", instance=str(n)) for case in (one, two) for n in BATCHES]
-    recordings = [replace(one, suite="recordings", instance=str(n)) for n in RECORDINGS]
-    worlds = [replace(one, suite="world", instance=str(n), variant="roadmap-only") for n in SIDES]
-    return [*stops, *agents, *watched, *batches, *recordings, *worlds]
-
-
-def cores(count: int) -> str:
-    """How a case says on how many cores it runs."""
-    return f"cores={count}"
+    watched = [replace(both[0], suite="watched", num_agents=FLEET, num_waypoints=k) for k in STOPS]
+    batches = [replace(case, suite="batch", instance=str(n)) for case in both for n in BATCHES]
+    recordings = [replace(both[0], suite="recordings", instance=str(n)) for n in RECORDINGS]
+    worlds = [replace(both[0], suite="world", instance=str(n), variant="roadmap-only") for n in SIDES]
+    return [*known, *watched, *batches, *recordings, *worlds]
 
 
 def run_growth(case: Case, planner: PresetPlanner) -> Trial:
@@ -152,10 +136,15 @@ class Clock:
 
 
 def _plan_fleet(case: Case, planner: PresetPlanner) -> GrowthFigures:
-    """Seconds of a plan, the solver's share, and its order against that of a longer solution."""
-    problem, clock = supported_problem(case, planner.models, ROOM), Clock()
+    """Seconds of a plan, the solver's share, and, once, its order's length over that of one solved for
+    longer, both by the map."""
+    problem, clock, ratio = supported_problem(case, planner.models, ROOM), Clock(), None
     with clock.timing("planning"):
         result = planner.plan(problem, seed=case.seed)
+    if case.change == "cores=1":
+        lengths, usual = geodesic_matrix(case.maze, problem.anchors), AutoSolver()
+        long = replace(usual, num_iterations=LONG * usual.num_iterations)(lengths, problem, None)
+        ratio = result.rounds[-1].route.cost(lengths) / long.cost(lengths)
     return GrowthFigures(
         size=case.num_waypoints if case.suite == "stops" else case.num_agents,
         parts=clock.parts,
@@ -163,18 +152,8 @@ def _plan_fleet(case: Case, planner: PresetPlanner) -> GrowthFigures:
         num_expanded=result.num_expanded,
         solver_share=result.solver_share,
         first_seconds=result.rounds[0].seconds,
-        order_ratio=_order_ratio(case, problem, result.rounds[-1].route),
+        order_ratio=ratio,
     )
-
-
-def _order_ratio(case: Case, problem: Problem, route: JointRoute) -> float | None:
-    """The order's length over that of an order solved for longer, both by the map; once is enough."""
-    if case.change != cores(1):
-        return None
-    lengths = geodesic_matrix(case.maze, problem.anchors)
-    usual = AutoSolver()
-    long = replace(usual, num_iterations=LONG * usual.num_iterations)(lengths, problem, None)
-    return route.cost(lengths) / long.cost(lengths)
 
 
 def _watch_fleet(case: Case, planner: PresetPlanner) -> GrowthFigures:
@@ -204,31 +183,21 @@ def _take_recordings(case: Case, planner: PresetPlanner) -> GrowthFigures:
     count, clock = int(case.instance), Clock()
     corridors = Corridors.of_maze(case.maze)
     tracks = corridors.recordings(count, CELLS_WALKED, np.random.default_rng(case.seed))
+    rows = np.indices(tracks.shape[:2]).reshape(2, -1)
+    table = pandas.DataFrame(dict(zip(("episode", "time"), rows, strict=True)))
+    table[["x", "y"]] = tracks.reshape(-1, 2)
     with tempfile.TemporaryDirectory() as folder:
-        path = _written(tracks, Path(folder) / "recordings.csv")
+        path = Path(folder) / "recordings.csv"
+        table.to_csv(path, index=False, float_format="%.3f")
         with clock.timing("importing"):
             import_files([path], Columns(episode="episode", time="time"), ImportParams())
-    models, params = planner.models, planner.params
+    learned, preset = ground_of(planner.models, planner.params), planner.preset.models
     with clock.timing("density"):
-        density = fit_density(tracks, planner.preset.models.density, planner.preset.models.world.jump)
+        density = fit_density(tracks, preset.density, preset.world.jump)
     with clock.timing("roadmap"):
         support = Support(density.origin, density.cell, density.support)
-        roadmap_of_support(support, _ground(density, ground_of(models, params)))
-    return GrowthFigures(count, clock.parts, num_rows=int(tracks.shape[0] * tracks.shape[1]))
-
-
-def _ground(density: GridDensity, learned: Ground) -> Ground:
-    """Another density on what was learned of the same world."""
-    return replace(learned, density=density, step_length=density.step_length)
-
-
-def _written(tracks: FloatArray, path: Path) -> Path:
-    with path.open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(("episode", "time", "x", "y"))
-        for number, track in enumerate(np.round(tracks, 3).tolist()):
-            writer.writerows((number, second, x, y) for second, (x, y) in enumerate(track))
-    return path
+        roadmap_of_support(support, replace(learned, density=density, step_length=density.step_length))
+    return GrowthFigures(count, clock.parts, num_rows=len(table))
 
 
 def _grow_world(case: Case, planner: PresetPlanner) -> GrowthFigures:
@@ -272,14 +241,10 @@ TITLES: Mapping[str, tuple[str, str]] = {
 }
 
 LEAST_FITTED: Mapping[str, int] = {"stops": 5, "world": 256}
-"""The least size that a fit takes in, where the series begins below it: among the smallest, what every
-size costs hides how cost grows. 1 elsewhere."""
+"""The least size that a fit takes in: among the smallest, what every size costs hides how cost grows."""
 
-GIANT = 86
-"""Cells of the giant maze that can be reached."""
-
-LARGER = 1000
-"""How many times larger the world of the last table is than the giant maze."""
+GIANT, LARGER = 86, 1000
+"""Cells of the giant maze that can be reached, and how many times more the world of the last table has."""
 
 WORST = "order ÷ one solved for ten times as long, worst"
 """By the map; of trials on one core, since the others find the same."""
@@ -316,13 +281,8 @@ class Line:
 
     kind: str
     part: str
-    where: str
+    label: str
     found: Mapping[int, Sequence[GrowthFigures]]
-
-    @property
-    def label(self) -> str:
-        """As rows name it."""
-        return f"{self.part}, {self.where}"
 
     def costs(self, name: str) -> dict[int, float]:
         """Medians by size."""
@@ -338,36 +298,58 @@ class Line:
 
 def growth_tables(trials: Sequence[Trial]) -> list[Exhibit]:
     """A table and a chart for every kind, the exponents, the shares of the time, and the larger world."""
-    kinds = {kind: [trial for trial in trials if trial.case.suite == kind] for kind in TITLES}
-    found = {kind: list(_lines(kind, own)) for kind, own in kinds.items() if own}
-    watched = [trial for trial in trials if trial.case.suite == "watched"]
-    exhibits: list[Exhibit] = []
-    for kind, lines in found.items():
-        exhibits += [_sheet(kind, lines), _chart(kind, lines)]
-    everything = [line for lines in found.values() for line in lines]
-    return [*exhibits, _exponents(everything), _shares(watched), _larger(found.get("world", []))]
+    kinds = by(trials, lambda trial: trial.case.suite)
+    found = {kind: list(_lines(kind, kinds[kind])) for kind in TITLES if kind in kinds}
+    exhibits = [shown for kind, lines in found.items() for shown in _of_kind(kind, lines)]
+    everything = {f"{line.kind}: {line.label}": line for lines in found.values() for line in lines}
+    exponents = Sheet.of(
+        "growth-exponents",
+        "How fast cost grows",
+        "",
+        everything,
+        {column: partial(_exponent, name=name) for column, name in zip(COLUMNS, COSTS, strict=True)},
+        (
+            "Cost grows as the size to the power of this, fitted on logarithms of medians.",
+            "Fits begin at 5 stops and at 256 cells.",
+        ),
+    )
+    larger = Sheet.of(
+        "growth-larger",
+        "A world a thousand times as large",
+        "",
+        {line.part: line for line in found.get("world", [])},
+        {column: partial(_at_larger, name=name) for column, name in zip(COLUMNS[1:], COSTS[1:], strict=True)},
+        (f"On paper: the fits over grown worlds at {LARGER} × the {GIANT} cells of the giant maze.",),
+    )
+    return [*exhibits, exponents, _shares(kinds.get("watched", [])), larger]
 
 
 def _lines(kind: str, trials: Sequence[Trial]) -> Iterator[Line]:
     for count in CORES:
-        own = [trial for trial in trials if trial.case.change == cores(count)]
+        own = [trial for trial in trials if trial.case.change == f"cores={count}"]
         found = sorted(figures_of(own, GrowthFigures), key=lambda one: one.size)
         by_size = {size: list(some) for size, some in groupby(found, key=lambda one: one.size)}
         device = own[0].origin.device if own else ""
         where = f"{count} core{'s' * (count > 1)}{' and a GPU' * device.startswith('cuda')}"
         for part in found[0].parts if found else ():
-            yield Line(kind, part, where, by_size)
+            yield Line(kind, part, f"{part}, {where}", by_size)
 
 
-def _sheet(kind: str, lines: Sequence[Line]) -> Sheet:
-    """A row for every size of every line."""
+def _of_kind(kind: str, lines: Sequence[Line]) -> Iterator[Exhibit]:
+    """A row for every size of every line, and a chart."""
     title, unit = TITLES[kind]
     rows = [
         Row(f"{line.label}, {size} {unit}", _entries(line, size)) for line in lines for size in line.found
     ]
     columns = tuple(dict.fromkeys(name for row in rows for name in row.entries))
     notes = ("Medians; memory is what the part adds to what the process held, at its peak.",)
-    return Sheet(f"growth-{kind}", title, "", columns, tuple(rows), notes)
+    yield Sheet(f"growth-{kind}", title, "", columns, tuple(rows), notes)
+    series = tuple(
+        Series(line.label, tuple(map(float, line.found)), tuple(line.costs("core_seconds").values()))
+        for line in lines
+    )
+    name = f"growth-{kind}-chart"
+    yield Chart(name, title, "", unit, "s of a core", series, is_log=True, notes=("Medians.",))
 
 
 def _entries(line: Line, size: int) -> dict[str, Entry]:
@@ -387,67 +369,22 @@ def _entries(line: Line, size: int) -> dict[str, Entry]:
     return entries
 
 
-def _chart(kind: str, lines: Sequence[Line]) -> Chart:
-    title, unit = TITLES[kind]
-    series = tuple(
-        Series(line.label, tuple(map(float, line.found)), tuple(line.costs("core_seconds").values()))
-        for line in lines
-    )
-    return Chart(
-        f"growth-{kind}-chart", title, "", unit, "s of a core", series, is_log=True, notes=("Medians.",)
-    )
-
-
-def _exponents(lines: Sequence[Line]) -> Sheet:
-    """A row for every line."""
-    rows = [
-        Row(f"{line.kind}: {line.label}", {column: _exponent(line.fit(name)) for column, name in _NAMED})
-        for line in lines
-    ]
-    notes = (
-        "Cost grows as the size to the power of this, fitted on logarithms of medians.",
-        "Fits begin at 5 stops and at 256 cells.",
-    )
-    return Sheet("growth-exponents", "How fast cost grows", "", COLUMNS, tuple(rows), notes)
-
-
-_NAMED = tuple(zip(COLUMNS, COSTS, strict=True))
-
-
-def _exponent(fit: Fit | None) -> Entry:
+def _exponent(line: Line, name: str) -> Entry:
+    fit = line.fit(name)
     return Entry(None) if fit is None else Entry.of_value(fit.exponent, fit.num_sizes, digits=2)
 
 
+def _at_larger(line: Line, name: str) -> Entry:
+    fit = line.fit(name)
+    return Entry(None) if fit is None else Entry.of_value(fit.at(LARGER * GIANT), fit.num_sizes, digits=0)
+
+
 def _shares(watched: Sequence[Trial]) -> Sheet:
-    names = (*PARTS, REST)
-    rows = [
-        Row(
-            f"{found.size} waypoints",
-            {name: Entry.of_value(100 * found.shares[name], 1, digits=1) for name in names},
-        )
-        for found in sorted(figures_of(watched, GrowthFigures), key=lambda found: found.size)
-    ]
+    found = sorted(figures_of(watched, GrowthFigures), key=lambda one: one.size)
+    names = {n: partial(lambda one, n: Entry.of_value(100 * one.shares[n], 1, digits=1), n=n) for n in SHARES}
     notes = ("Watching slows Python down, so parts outside the networks are overstated a little.",)
-    title = "Where the time of a plan goes, % of it"
-    return Sheet("growth-shares", title, "", names, tuple(rows), notes)
-
-
-def _larger(lines: Sequence[Line]) -> Sheet:
-    """What the fits say of a world far beyond what was run."""
-    rows = [
-        Row(
-            line.part,
-            {column: _at(line.fit(name), LARGER * GIANT) for column, name in _NAMED if name != "seconds"},
-        )
-        for line in lines
-    ]
-    notes = (f"On paper: the fits over grown worlds at {LARGER} × the {GIANT} cells of the giant maze.",)
-    columns = COLUMNS[1:]
-    return Sheet("growth-larger", "A world a thousand times as large", "", columns, tuple(rows), notes)
-
-
-def _at(fit: Fit | None, size: float) -> Entry:
-    return Entry(None) if fit is None else Entry.of_value(fit.at(size), fit.num_sizes, digits=0)
+    title, rows = "Where the time of a plan goes, % of it", {f"{one.size} waypoints": one for one in found}
+    return Sheet.of("growth-shares", title, "", rows, names, notes)
 
 
 SUITE = Suite(

@@ -1,26 +1,19 @@
 """Table 2 and Table 7: how long routes through misjudged waypoints are when their order is solved again.
 
-`online` is compared with the order fixed on the raw distance and with the privileged one of the maze's grid,
-on the stored instances of one agent and of two, for every distance that has instances.
-
-Beside lengths an online plan keeps the candidate bridges that its search scored, each with what the map says
-is left to travel (eq. 8–10). A candidate is a new node n with the counterpart node m that makes the cheapest
-bridge when its round ends. Its true residual is measured between the two states themselves; the paper's
-g* = c* − D(n) − D(m) is at most that, so what is covered here is covered there, unless a prefix counts as
-shorter than it is.
-"""
+An online plan also keeps the candidate bridges that its search scored (eq. 8–10), each with what the map says
+is left between its two states; the paper's g* = c* − D(n) − D(m) is at most that."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 
 import numpy as np
 
 from benchmarks.case import Case
 from benchmarks.experiments.calibration import local_scale
-from benchmarks.instances import MARGINS, InstanceSet, find, stored_sets
+from benchmarks.instances import InstanceSet, find, stored_sets
 from benchmarks.mazes import Maze, segments_hit_boxes
 from benchmarks.metrics import Estimate, is_sound
 from benchmarks.problems import open_cells
@@ -30,20 +23,16 @@ from benchmarks.suite import Exhibit, Request, Suite
 from benchmarks.trials import PlanFigures, Trial, measure_plan, plan_problem
 from chronoforest.envs.maps import CELL_SIZE, cell_centre
 from chronoforest.peers.choice import PlannerChoice
-from chronoforest.planning.result import PlanResult
 from chronoforest.presets.loading import PresetPlanner
 from chronoforest.search.scoring import bridge_cost
-from chronoforest.search.tree import Forest, ForestMemory, Tree
+from chronoforest.search.tree import Forest, ForestMemory
 from chronoforest.types import (
     Calibration,
     Certificate,
-    Distance,
     FloatArray,
     IntArray,
     Plan,
     PlanningModels,
-    Problem,
-    RoundStats,
 )
 
 
@@ -58,16 +47,13 @@ class Growth(ForestMemory):
     def recall(self, forest: Forest, grower: Hashable) -> Forest:
         """The forest as it is, which is the one that the search grows."""
         self.forest = super().recall(forest, grower)
-        self._note(self.forest)
+        self.on_round()
         return self.forest
 
-    def on_round(self, stats: RoundStats, problem: Problem) -> None:
+    def on_round(self, *_: object) -> None:
         """To be called after every round; takes no time, because plans are timed."""
         if self.forest is not None:
-            self._note(self.forest)
-
-    def _note(self, forest: Forest) -> None:
-        self.sizes.append([tree.num_nodes for tree in forest.trees])
+            self.sizes.append([tree.num_nodes for tree in self.forest.trees])
 
 
 @dataclass(frozen=True)
@@ -111,7 +97,11 @@ def measure_probes(growth: Growth, models: PlanningModels, maze: Maze) -> ProbeF
     source, target = (np.concatenate([getattr(one, name) for one in found]) for name in ("source", "target"))
     left = residuals(maze, source, target)
     rows = zip(depth.tolist(), np.round(gap, 1).tolist(), np.round(left, 2).tolist(), strict=True)
-    return ProbeFigures(models.calibration.alpha, unit_scale(models.distance, maze), list(rows))
+    points = cell_centre(open_cells(maze))
+    codes, above = models.distance.encode(points), np.triu_indices(len(points), k=1)
+    steps = models.distance.pairwise(codes, codes)[above]
+    scale = local_scale(steps, geodesic_matrix(maze, points)[above])
+    return ProbeFigures(models.calibration.alpha, scale, list(rows))
 
 
 def residuals(maze: Maze, source: FloatArray, target: FloatArray) -> FloatArray:
@@ -127,14 +117,6 @@ def residuals(maze: Maze, source: FloatArray, target: FloatArray) -> FloatArray:
     return lengths
 
 
-def unit_scale(distance: Distance, maze: Maze) -> float:
-    """Units of a step: the local scale of the paper's calibration, of the geodesic between free cells."""
-    points = cell_centre(open_cells(maze))
-    codes = distance.encode(points)
-    above = np.triu_indices(len(points), k=1)
-    return local_scale(distance.pairwise(codes, codes)[above], geodesic_matrix(maze, points)[above])
-
-
 def _probes(growth: Growth, forest: Forest, calibration: Calibration) -> Iterator[Probes]:
     trees = forest.trees
     number = {id(tree): k for k, tree in enumerate(trees)}
@@ -142,15 +124,11 @@ def _probes(growth: Growth, forest: Forest, calibration: Calibration) -> Iterato
         for k, tree in enumerate(trees):
             new = np.arange(before[k], after[k])
             for _, partner in forest.partners(tree) if len(new) else ():
-                yield _scored(tree, new, partner, after[number[id(partner)]], calibration)
-
-
-def _scored(tree: Tree, new: IntArray, partner: Tree, num_known: int, calibration: Calibration) -> Probes:
-    """New rows of a tree against the nodes that the partner had at the end of the round."""
-    candidates = bridge_cost(tree, tree.cost[new], tree.codes[new], partner, calibration)
-    best = candidates.cost[:, :num_known].argmin(axis=1)
-    gap = np.take_along_axis(candidates.gap, best[:, None], axis=1)[:, 0]
-    return Probes(depths(tree.parent)[new], gap, tree.state[new], partner.state[best])
+                known = after[number[id(partner)]]  # the nodes that it had at the end of the round
+                candidates = bridge_cost(tree, tree.cost[new], tree.codes[new], partner, calibration)
+                best = candidates.cost[:, :known].argmin(axis=1)
+                gap = np.take_along_axis(candidates.gap, best[:, None], axis=1)[:, 0]
+                yield Probes(depths(tree.parent)[new], gap, tree.state[new], partner.state[best])
 
 
 def depths(parent: IntArray) -> IntArray:
@@ -162,16 +140,17 @@ def depths(parent: IntArray) -> IntArray:
 
 
 COMPARED = ("online", "temporal-fixed", "graph-fixed")
+PAPER_COMPARED = ("paper", "paper-temporal-fixed", "paper-graph-fixed")
 REPEATS = 3
 
 
 def cases(request: Request) -> list[Case]:
-    """Every variant on every instance; `episodes` keeps the first groups of every task or pair."""
-    return [
-        case
-        for chosen in stored_sets().values()
-        for case in instance_cases(chosen, COMPARED, request, (1, 2))
-    ]
+    """Every variant on every instance, `paper` once and with the paper's distance; `episodes` keeps the first
+    groups of every task or pair."""
+    own = [c for chosen in stored_sets().values() for c in instance_cases(chosen, COMPARED, request, (1, 2))]
+    papers = (chosen for chosen in stored_sets().values() if chosen.distance == "paper")
+    once = replace(request, repeats=request.repeats or 1)
+    return [*own, *(c for chosen in papers for c in instance_cases(chosen, PAPER_COMPARED, once, (1, 2)))]
 
 
 def instance_cases(
@@ -205,15 +184,10 @@ def run_instance(case: Case, planner: PresetPlanner) -> Trial:
     growth = Growth()
     result = plan_problem(case, planner, problem, memory=growth, on_round=growth.on_round)
     probes = measure_probes(growth, planner.models, case.maze) if case.variant == "online" else None
-    walls = _crossed(result, case.maze)
+    legs = [(leg.is_met, leg_path(route, k)) for route in result.routes for k, leg in enumerate(route.legs)]
+    walls = [case.maze.crosses_wall(path) for is_met, path in legs if is_met and len(path) > 1]
     figures = InstanceFigures(result.certificate, len(walls), sum(walls), probes)
     return Trial(case, measure_plan(result, case.maze), figures=figures)
-
-
-def _crossed(result: PlanResult, maze: Maze) -> list[bool]:
-    """Whether each accepted leg crosses a wall."""
-    is_met = [(leg.is_met, leg_path(route, k)) for route in result.routes for k, leg in enumerate(route.legs)]
-    return [maze.crosses_wall(path) for met, path in is_met if met and len(path) > 1]
 
 
 def leg_path(route: Plan, number: int) -> FloatArray:
@@ -222,7 +196,6 @@ def leg_path(route: Plan, number: int) -> FloatArray:
     return route.path[rows[0] : rows[1] + 1] if len(rows) == 2 else route.path[:0]
 
 
-BINS = (*MARGINS, "total")
 SAVED = "saved against temporal-fixed, %"
 RATIOS = (
     "online ÷ graph-fixed",
@@ -307,15 +280,38 @@ def _group(
 
 
 def length_tables(trials: Sequence[Trial]) -> list[Exhibit]:
-    """Per distance: lengths by bin, by pair, and the ratios that the comparison is about."""
-    return [
-        sheet
-        for distance, some in by(trials, lambda trial: trial.case.choice.distance).items()
-        for sheet in _sheets(distance, matched_groups(some), _completeness(some))
-    ]
+    """Per distance: lengths by bin, by pair, and the ratios that the comparison is about; and of the variant
+    `paper`."""
+    own = [trial for trial in trials if trial.case.variant in COMPARED]
+    others = [trial for trial in trials if trial.case.variant in PAPER_COMPARED]
+    groups = by(own, lambda trial: trial.case.choice.distance)
+    sheets = [sheet for distance, some in groups.items() for sheet in _sheets(distance, some)]
+    return [*sheets, *([_paper_sheet(others)] if others else [])]
 
 
-def _sheets(distance: str, groups: Sequence[Group], complete: Row) -> Iterator[Sheet]:
+def _paper_sheet(trials: Sequence[Trial]) -> Sheet:
+    """A row for one agent and one for two, over the instances that all variants run on them solved."""
+    rows = []
+    for agents, some in sorted(by(trials, lambda trial: trial.case.num_agents).items()):
+        run = [variant for variant in PAPER_COMPARED if any(t.case.variant == variant for t in some)]
+        groups, published = matched_groups(some, run), PUBLISHED[agents]["total"]
+        entries = {
+            variant: Entry.of_mean((group.lengths[k] for group in groups), published[k])
+            for k, variant in enumerate(run)
+        }
+        is_good = [t.plan is not None and is_sound(t.plan) for t in some]
+        more = {SAVED: _saved(groups, PUBLISHED_RATIOS[agents][1]), RATIOS[5]: Entry.of_share(is_good)}
+        rows.append(Row(f"M = {agents}", entries | more))
+    notes = (
+        "Ways of `paper` are not shortened; the lengths that the paper gives are of post-processed ones.",
+    )
+    columns = (*PAPER_COMPARED, SAVED, RATIOS[5])
+    title = "Route length, the variant paper, the paper's distance"
+    return Sheet("hamiltonian-variant", title, "Table 2, Table 7", columns, tuple(rows), notes)
+
+
+def _sheets(distance: str, trials: Sequence[Trial]) -> Iterator[Sheet]:
+    groups, is_good = matched_groups(trials), (t.plan is not None and is_sound(t.plan) for t in trials)
     whose = "our distance" if distance == "own" else f"the {distance}'s distance"
     notes = (
         f"Instances and plans with {whose}; only those that every variant solved, repeats averaged first.",
@@ -324,12 +320,18 @@ def _sheets(distance: str, groups: Sequence[Group], complete: Row) -> Iterator[S
     for agents in (1, 2):
         own = [group for group in groups if group.agents == agents]
         title = f"Route length, M = {agents}, {whose}"
-        rows = tuple(_bin_row(own, margin, PUBLISHED[agents][margin]) for margin in BINS)
+        rows = tuple(
+            Row(margin, _length_entries([g for g in own if margin in (g.margin, "total")], published))
+            for margin, published in PUBLISHED[agents].items()
+        )
         yield Sheet(f"hamiltonian-{distance}-{agents}", title, "Table 2", COMPARED, rows, notes)
-    double = [group for group in groups if group.agents == 2]
-    pairs = tuple(_pair_row(double, team, printed) for team, printed in PUBLISHED_PAIRS.items())
-    columns = (*COMPARED, SAVED)
-    yield Sheet(f"hamiltonian-{distance}-pairs", f"Task pairs, {whose}", "Table 7", columns, pairs, notes)
+    pairs = []
+    for team, published in PUBLISHED_PAIRS.items():
+        some = [group for group in groups if group.agents == 2 and team in (group.team, "total")]
+        pairs.append(Row(team, {**_length_entries(some, published), SAVED: _saved(some, published[3])}))
+    columns, title = (*COMPARED, SAVED), f"Task pairs, {whose}"
+    yield Sheet(f"hamiltonian-{distance}-pairs", title, "Table 7", columns, tuple(pairs), notes)
+    complete = Row("all trials", {RATIOS[5]: Entry.of_share(is_good)})
     ratios = (*(_ratio_row(groups, agents) for agents in (1, 2)), complete)
     yield Sheet(
         f"hamiltonian-{distance}-ratios",
@@ -339,16 +341,6 @@ def _sheets(distance: str, groups: Sequence[Group], complete: Row) -> Iterator[S
         ratios,
         (*notes, "The geodesic optimum is that of the best order, any angle, clearance 1.0."),
     )
-
-
-def _bin_row(groups: Sequence[Group], margin: str, published: Sequence[str]) -> Row:
-    some = [group for group in groups if margin in (group.margin, "total")]
-    return Row(margin, _length_entries(some, published))
-
-
-def _pair_row(groups: Sequence[Group], team: str, published: Sequence[str]) -> Row:
-    some = [group for group in groups if team in (group.team, "total")]
-    return Row(team, {**_length_entries(some, published[:3]), SAVED: _saved(some, published[3])})
 
 
 def _length_entries(groups: Sequence[Group], published: Sequence[str]) -> dict[str, Entry]:
@@ -361,7 +353,7 @@ def _length_entries(groups: Sequence[Group], published: Sequence[str]) -> dict[s
 def _saved(groups: Sequence[Group], published: str = "") -> Entry:
     """Per cent by which online is shorter than temporal-fixed."""
     if not groups:
-        return Entry.only_published(published)
+        return Entry(None, 0, published)
     found = ratio([group.lengths[0] for group in groups], [group.lengths[1] for group in groups])
     saved = Estimate(100 * (1 - found.value), 100 * (1 - found.high), 100 * (1 - found.low))
     return Entry(saved, len(groups), published)
@@ -377,23 +369,11 @@ def _ratio_row(groups: Sequence[Group], agents: int) -> Row:
         RATIOS[2]: Entry.of_mean((g.lengths[0] / g.geodesic for g in own), digits=3),
         RATIOS[3]: Entry.of_mean((g.order_lengths[0] / g.geodesic for g in own), digits=3),
     }
-    if agents == 2:
-        entries[RATIOS[4]] = _improved(own)
+    if agents == 2:  # the pairs on which online is shorter than temporal-fixed, in the mean
+        teams = by(own, lambda group: group.team)
+        is_better = [sum(g.lengths[0] - g.lengths[1] for g in some) < 0 for some in teams.values()]
+        entries[RATIOS[4]] = Entry.of_share(is_better, "10 of 10")
     return Row(f"M = {agents}", entries)
-
-
-def _improved(groups: Sequence[Group]) -> Entry:
-    """The pairs on which online is shorter than temporal-fixed, in the mean."""
-    teams: dict[str, list[Group]] = {}
-    for group in groups:
-        teams.setdefault(group.team, []).append(group)
-    is_better = [sum(g.lengths[0] - g.lengths[1] for g in some) < 0 for some in teams.values()]
-    return Entry.of_share(is_better, "10 of 10")
-
-
-def _completeness(trials: Sequence[Trial]) -> Row:
-    is_good = (trial.plan is not None and is_sound(trial.plan) for trial in trials)
-    return Row("all trials", {RATIOS[5]: Entry.of_share(is_good)})
 
 
 SUITE = Suite(

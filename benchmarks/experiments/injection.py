@@ -1,8 +1,5 @@
-"""Appendix B: guidance on the denoised segment against guidance through the network into the noisy one.
-
-The paper argues for the first and reports no figures. Here both are walked, and segments are sampled from
-the starts of the official tasks toward their goals, to see what guidance does before anything is pruned.
-"""
+"""Appendix B: guidance on the denoised segment against guidance through the network into the noisy one, on
+walks and on single segments before anything is pruned."""
 
 from __future__ import annotations
 

@@ -1,13 +1,10 @@
-"""What each part is worth: plans without it beside plans with it, on the same problems and seeds.
-
-Every row of every table comes from one run: roadmap and forest, either alone, both without single parts, the
-paper's settings and `dataset-graph`.
-"""
+"""What each part is worth: plans without it beside plans with it, on the same problems and seeds."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -15,10 +12,10 @@ from benchmarks.ablations import named
 from benchmarks.case import Case
 from benchmarks.experiments.ablation import STRAYS, Ablation, Strays, has_best_order, problem_of, verdict
 from benchmarks.experiments.hamiltonian import instance_cases
-from benchmarks.experiments.protocol import plan_order, plan_random, task_cases, walk_official
+from benchmarks.experiments.protocol import order_cases, plan_order, plan_random, task_cases, walk_official
 from benchmarks.instances import find, stored_sets
 from benchmarks.metrics import CAPS, is_sound, is_within, median
-from benchmarks.problems import NUM_WAYPOINTS, supported_problem
+from benchmarks.problems import supported_problem
 from benchmarks.report.tables import Entry, Row, Sheet, by
 from benchmarks.suite import Contender, Exhibit, Request, Suite
 from benchmarks.trials import PlanFigures, Trial, figures_of, measure_plan, measure_unmapped, plan_problem
@@ -56,9 +53,7 @@ PARTS = (
     Part("both, without shortening", "verified-no-shortening", lacks="shortening of ways", whole=BOTH),
     Part("both, full network", "verified-no-student", lacks="distillation for pieces", whole=BOTH),
     Part("both, one sample", "verified-single", lacks="several samples of a piece", whole=BOTH),
-    Part(
-        "both, order fixed", "roadmap-fixed", lacks="solving the order again", whole=BOTH, is_about_order=True
-    ),
+    Part("both, order fixed", "roadmap-fixed", "chronoforest", "solving the order again", BOTH, True),
     Part("forest, without guidance", "no-guidance", lacks="guidance of lookaheads", whole=FOREST),
     Part("forest, without shortening", "no-shortening", lacks="shortening of bridges", whole=FOREST),
     Part("forest, without challenges", "no-challenges", lacks="challenges", whole=FOREST),
@@ -66,13 +61,7 @@ PARTS = (
     Part("forest, full network", "no-student", lacks="distillation", whole=FOREST),
     Part("forest, one sample", "single", lacks="several samples of a leaf", whole=FOREST),
     Part("forest, start tree only", "start-tree-only", lacks="the target's tree", whole=FOREST),
-    Part(
-        "forest, order fixed",
-        "temporal-fixed",
-        lacks="re-solving the order",
-        whole=FOREST,
-        is_about_order=True,
-    ),
+    Part("forest, order fixed", "temporal-fixed", "chronoforest", "re-solving the order", FOREST, True),
     Part("paper", "paper"),
     Part("dataset-graph", planner="dataset-graph"),
 )
@@ -80,7 +69,16 @@ PARTS = (
 
 def cases(request: Request) -> list[Case]:
     """Every row on every problem; a template names another world than those that ship."""
-    problems = _shipped(request) if request.template is None else _in_world(request.template, request)
+    own, world = request.template, Case("", PlannerChoice(GIANT))
+    if own is None:  # stored problems are planned once unless more is asked for
+        once = replace(request, repeats=request.repeats or 1)
+        stored = [case for one in stored_sets().values() for case in instance_cases(one, ("",), once, (1, 2))]
+        walked = [case for name in TELEPORT for case in _walks(world.chosen(preset=name), request)]
+        problems = [*_planned(world, request), *stored, *walked]
+    elif own.preset in WORLDS:
+        problems = [*_planned(own, request), *_walks(own, request)]
+    else:
+        problems = _random(own, ("places", "places"), request)
     return [case for problem in problems for case in rows_of(problem)]
 
 
@@ -93,76 +91,46 @@ def rows_of(problem: Case) -> list[Case]:
     ]
 
 
-def _shipped(request: Request) -> list[Case]:
-    """Pairs, several agents, misjudged orders and instances in giant mazes, walks in teleport mazes."""
-    stored = [
-        case for one in stored_sets().values() for case in instance_cases(one, ("",), _once(request), (1, 2))
-    ]
-    walked = [case for preset in TELEPORT for case in _walks(Case("stitch", PlannerChoice(preset)), request)]
-    return [*_planned(Case("", PlannerChoice(GIANT)), request), *stored, *walked]
-
-
-def _in_world(template: Case, request: Request) -> list[Case]:
-    """The same kinds of problems in another world, as far as it has a map and a body."""
-    if template.preset not in WORLDS:
-        return [*_pairs(template, "places", request), *_multi(template, "places", request)]
-    return [*_planned(template, request), *_walks(template, request)]
-
-
 def _planned(template: Case, request: Request) -> list[Case]:
-    order = replace(template, suite="order", num_waypoints=NUM_WAYPOINTS)
-    num_tasks = len(template.maze.tasks)
-    triples = [
-        replace(order, seed=seed, task=k % num_tasks + 1, episode=k // num_tasks)
-        for seed in _seeds(request)
-        for k in range(request.episodes or NUM_TRIPLES)
+    order = partial(order_cases, num_episodes=request.episodes or NUM_TRIPLES)
+    return [
+        *_random(template, ("pairs", "multi"), request),
+        *_seeded(replace(template, suite="order"), order, request),
     ]
-    return [*_pairs(template, "pairs", request), *_multi(template, "multi", request), *triples]
 
 
-def _pairs(template: Case, suite: str, request: Request) -> list[Case]:
-    return _random(replace(template, suite=suite), request.episodes or NUM_PAIRS, request)
+def _random(template: Case, suites: tuple[str, str], request: Request) -> list[Case]:
+    """Pairs, and problems of several agents."""
+    pairs = replace(template, suite=suites[0])
+    several = replace(template, suite=suites[1], num_agents=2, num_waypoints=5)
+    return [
+        case
+        for own, count in ((pairs, NUM_PAIRS), (several, NUM_MULTI))
+        for case in _seeded(own, partial(_numbered, count=request.episodes or count), request)
+    ]
 
 
-def _multi(template: Case, suite: str, request: Request) -> list[Case]:
-    several = replace(template, suite=suite, num_agents=2, num_waypoints=5)
-    return _random(several, request.episodes or NUM_MULTI, request)
-
-
-def _random(template: Case, count: int, request: Request) -> list[Case]:
-    return [replace(template, seed=seed, episode=k) for seed in _seeds(request) for k in range(count)]
+def _numbered(case: Case, count: int) -> list[Case]:
+    return [replace(case, episode=k) for k in range(count)]
 
 
 def _walks(template: Case, request: Request) -> list[Case]:
-    own = replace(template, suite="stitch")
-    return [
-        case
-        for seed in _seeds(request)
-        for case in task_cases(replace(own, seed=seed), request.episodes or NUM_WALKS)
-    ]
+    walked = partial(task_cases, num_episodes=request.episodes or NUM_WALKS)
+    return _seeded(replace(template, suite="stitch"), walked, request)
 
 
-def _seeds(request: Request) -> Sequence[int]:
-    return range(request.repeats or REPEATS)
-
-
-def _once(request: Request) -> Request:
-    """Stored problems are planned once unless more is asked for."""
-    return replace(request, repeats=request.repeats or 1)
+def _seeded(template: Case, spread: Callable[[Case], list[Case]], request: Request) -> list[Case]:
+    seeds = range(request.repeats or REPEATS)
+    return [case for seed in seeds for case in spread(replace(template, seed=seed))]
 
 
 def run_part(case: Case, planner: PresetPlanner) -> Trial:
     """Plan, and walk where there is a body; what all plans of a variant share is made before, as a peer's
     graph is when it is loaded."""
-    if case.choice.planner == CHRONOFOREST:
-        _make_ready(planner, case.variant)
-    return _KINDS[case.suite](case, planner)
-
-
-def _make_ready(planner: PresetPlanner, variant: str) -> None:
-    prepared = planner.prepared(named(variant))
-    if prepared.variant.uses_roadmap:
+    prepared = planner.prepared(named(case.variant)) if case.choice.planner == CHRONOFOREST else None
+    if prepared is not None and prepared.variant.uses_roadmap:
         _ = prepared.checker if prepared.variant.verifies else prepared.roadmap
+    return _KINDS[case.suite](case, planner)
 
 
 def _plan_stored(case: Case, planner: PresetPlanner) -> Trial:
@@ -263,7 +231,10 @@ def _title(case: Case) -> str:
 def _summary(name: str, sets: Sequence[_Set]) -> Sheet:
     """How much longer ways get without each part, and where a part adds nothing at all."""
     lacking = [part for part in PARTS if part.lacks]
-    rows = [Row(part.lacks, {one.title: _length_entry(one.worth(part)) for one in sets}) for part in lacking]
+    rows = []
+    for part in lacking:
+        worth = {one.title: one.worth(part) for one in sets}
+        rows.append(Row(part.lacks, {t: Entry(w.length, len(w.pairs), digits=3) for t, w in worth.items()}))
     notes = [_idle(part, sets) for part in lacking]
     return Sheet(
         name,
@@ -273,10 +244,6 @@ def _summary(name: str, sets: Sequence[_Set]) -> Sheet:
         tuple(rows),
         ("Plans that both rows found, problem by problem.", *filter(None, notes)),
     )
-
-
-def _length_entry(worth: Ablation) -> Entry:
-    return Entry(worth.length, len(worth.pairs), digits=3)
 
 
 def _idle(part: Part, sets: Sequence[_Set]) -> str:
@@ -340,16 +307,11 @@ def _references(trials: Sequence[Trial]) -> dict[Case, float]:
             found = trial.figures
             strays = found.outside + found.against if isinstance(found, Strays) else 0.0
             plans.setdefault(problem_of(trial), []).append((trial.plan, strays))
-    return {problem: _reference(found) for problem, found in plans.items()}
-
-
-def _reference(plans: Sequence[tuple[PlanFigures, float]]) -> float:
-    """Of one problem, from its plans and the shares of their ways that stray."""
-    geodesic = plans[0][0].geodesic
-    if geodesic > 0:
-        return geodesic
-    kept = [plan.length for plan, strays in plans if strays <= MOST_STRAYS]
-    return min(kept or [plan.length for plan, _ in plans])
+    return {
+        problem: found[0][0].geodesic
+        or min([p.length for p, strays in found if strays <= MOST_STRAYS] or [p.length for p, _ in found])
+        for problem, found in plans.items()
+    }
 
 
 SUITE = Suite("parts", "what each part is worth", cases, run_part, part_tables, figures=(Strays,))

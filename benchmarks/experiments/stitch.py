@@ -26,6 +26,7 @@ CONTENDERS = (
     Contender("ChronoForest"),
     Contender("ChronoForest-single", "single"),
     Contender("ChronoForest, paper's settings", "paper"),
+    Contender("the same, single", "paper-single"),
     Contender("dataset-graph", planner="dataset-graph"),
     Contender("diffusion-replan", planner="diffusion-replan"),
     Contender("compositional", planner="compositional"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from benchmarks.case import Case
 from benchmarks.experiments.directed import WayFigures, over, timed_plan, total, ways_sheet
@@ -57,13 +57,8 @@ def plan_turn(case: Case, planner: PresetPlanner) -> Trial:
     known["shortest"] = path_length(way) if way is not None else float("inf")
     if result.complete:
         path = result.routes[0].path
-        verdict = STRAIT.judge(path)
-        known |= {
-            "num_pieces": verdict.num_pieces,
-            "num_against": verdict.num_against,
-            "num_off": verdict.num_off,
-            "num_unrecorded": len(STRAIT.unrecorded_changes(path, start[0], end[0])),
-        }
+        changes = STRAIT.unrecorded_changes(path, start[0], end[0])
+        known |= {**asdict(STRAIT.judge(path)), "num_unrecorded": len(changes)}
     return Trial(case, plan=None, figures=StraitFigures(**known))
 
 

@@ -1,7 +1,4 @@
-"""Sweeps over what the paper does not give, one parameter at a time, on validation problems.
-
-The problems are random ones with three waypoints and a seed of their own, which no reported table uses.
-"""
+"""Sweeps over what the paper does not give, one parameter at a time, on problems that no other table uses."""
 
 from __future__ import annotations
 

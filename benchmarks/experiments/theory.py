@@ -1,8 +1,5 @@
-"""What the paper's theory asks for, measured: coverage by depth, slack, route margins, eq. 31, accepted legs.
-
-The trials are the online plans of suite `hamiltonian`; coverage and slack over all pairs of free cells are
-with suite `calibration`.
-"""
+"""What the paper's theory asks for, measured on the online plans of suite `hamiltonian`: coverage by depth,
+slack, route margins, eq. 31, accepted legs."""
 
 from __future__ import annotations
 
@@ -192,11 +189,10 @@ def _probe_rows(label: str, parts: Mapping[str, Pool]) -> Iterator[Row]:
     """The share that h covers, quantiles of |ĝ − g*| and of h − g*, and the number of candidates."""
     present = {column: part for column, part in parts.items() if len(part)}
     yield Row(f"{label}: h(ĝ) ≥ g*, %", {column: coverage(part) for column, part in present.items()})
-    for symbol, value, shares in (
-        ("|ĝ − g*|", lambda one: np.abs(one.gap - one.truth), ERRORS),
-        ("h(ĝ) − g*", lambda one: one.upper - one.truth, SLACKS),
-    ):
-        found = {column: _quantiles(_finite(value(part)), shares) for column, part in present.items()}
+    errors = {column: np.abs(part.gap - part.truth) for column, part in present.items()}
+    slacks = {column: part.upper - part.truth for column, part in present.items()}
+    for symbol, values, shares in (("|ĝ − g*|", errors, ERRORS), ("h(ĝ) − g*", slacks, SLACKS)):
+        found = {column: _quantiles(_finite(some), shares) for column, some in values.items()}
         for quantile in shares:
             entries = {column: figures[quantile] for column, figures in found.items() if figures}
             yield Row(f"{label}: {symbol} in steps, {quantile}", entries)

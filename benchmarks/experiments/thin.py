@@ -1,10 +1,5 @@
-"""Few recordings: plans between random places on models learned from 40, 100, 300 and 1000 of 5000.
-
-The models come from `python -m benchmarks thin`, which may be called on another machine: learning asks for no
-simulator, and what it writes is all that the suite needs. All planners see the same problems, whether their
-anchors lie where something was recorded or not. Suite `thin-parts` has the rows of `parts` on these models,
-but for those with a student: none is trained there.
-"""
+"""Few recordings: plans between random places on models learned from 40, 100, 300 and 1000 of 5000, which
+`python -m benchmarks thin` trains; suite `thin-parts` has the rows of `parts` on them, but for students."""
 
 from __future__ import annotations
 
@@ -33,7 +28,6 @@ from chronoforest.peers.choice import PlannerChoice
 from chronoforest.presets.loading import PresetPlanner
 from chronoforest.presets.named import get_preset
 from chronoforest.presets.quality import assess
-from chronoforest.types import RoundStats
 
 PRESET = "pointmaze-giant-stitch-v0"
 COUNTS = (40, 100, 300, 1000)
@@ -49,11 +43,6 @@ EPISODES = 60
 
 LEFT_OUT = ("no-student", "verified-no-student")
 """Variants that suite `thin-parts` has no models for."""
-
-
-def folder_of(count: int, out: Path = FOLDER) -> Path:
-    """Where the recordings and the models of a count lie."""
-    return out / str(count)
 
 
 def thin(
@@ -82,7 +71,7 @@ def keep_first(count: int, data: Path, out: Path = FOLDER) -> Path:
     if not 1 <= count <= len(source):
         raise BadDataset(f"{data / PRESET}.npz has {len(source)} recordings, asked for the first {count}")
     few = Episodes(source.observations[:count], source.actions[:count])
-    folder = folder_of(count, out)
+    folder = out / str(count)
     write_arrays(folder / f"{PRESET}.npz", flat_arrays(few))
     return folder
 
@@ -90,27 +79,22 @@ def keep_first(count: int, data: Path, out: Path = FOLDER) -> Path:
 def train_on(folder: Path, device: str = "auto", resume: bool = False) -> None:
     """Learn from the recordings in a folder, into it, and assess what was learned as `train all` does; plans
     are not walked, so any tracker will do."""
-    recordings = Recordings.read(folder / f"{PRESET}.npz")
+    recordings, params = Recordings.read(folder / f"{PRESET}.npz"), ModelParams()
+    shorter = replace(
+        params,
+        distance_training=replace(params.distance_training, num_steps=STEPS["distance"]),
+        denoiser_training=replace(params.denoiser_training, num_steps=STEPS["denoiser"]),
+    )
     shutil.copy(SHIPPED / "tracker.safetensors", folder)
     for kind in STEPS:
         progress = partial(_report, f"{folder.name} {kind}")
         command = f"python -m benchmarks thin --counts {folder.name}"
         run = TrainingRun(folder, PRESET, pick_device(device), resume, None, command, progress)
-        figures = FITS[kind](recordings, _params(), run)
+        figures = FITS[kind](recordings, shorter, run)
         shown = ", ".join(f"{name} {value:.4g}" for name, value in figures.items())
         print(f"{folder.name} {kind}: {shown}", flush=True)
     for found in assess(get_preset(PRESET), folder, recordings.held_out.xy.astype(float)):
         print(f"{folder.name} {found}", flush=True)
-
-
-def _params() -> ModelParams:
-    """As the preset has them, but shorter."""
-    params = ModelParams()
-    return replace(
-        params,
-        distance_training=replace(params.distance_training, num_steps=STEPS["distance"]),
-        denoiser_training=replace(params.denoiser_training, num_steps=STEPS["denoiser"]),
-    )
 
 
 def _report(name: str, now: Progress) -> None:
@@ -145,7 +129,7 @@ def recorded(count: int) -> str:
 
 
 def _template(suite: str, count: int, contender: Contender, seed: int) -> Case:
-    folder = folder_of(count)
+    folder = FOLDER / str(count)
     choice = PlannerChoice(PRESET, planner=contender.planner, weights=folder, data=folder)
     return Case(suite, choice, seed=seed, variant=contender.variant, change=recorded(count))
 
@@ -154,28 +138,8 @@ def plan_thin(case: Case, planner: PresetPlanner) -> Trial:
     """Plan, and tell when the first complete plan was there and how many legs are verified."""
     result = plan_problem(case, planner, random_problem(case))
     legs = [leg.evidence for route in result.routes for leg in route.legs]
-    figures = ThinFigures(_first(result.rounds), tuple(legs))
-    return Trial(case, measure_plan(result, case.maze), figures=figures)
-
-
-def _first(rounds: tuple[RoundStats, ...]) -> float | None:
-    """Seconds until every leg of the route was there; None where they never were."""
-    whole = (stats.seconds for stats in rounds if set(stats.route.legs) <= set(stats.accepted))
-    return next(whole, None)
-
-
-COLUMNS = (
-    "complete",
-    "anchor without recordings",
-    "not connected",
-    "÷ geodesic",
-    "÷ geodesic, where all are complete",
-    "through walls",
-    "legs verified, %",
-    "legs recorded, %",
-    "first plan, s",
-    "final plan, s",
-)
+    whole = (stats.seconds for stats in result.rounds if set(stats.route.legs) <= set(stats.accepted))
+    return Trial(case, measure_plan(result, case.maze), figures=ThinFigures(next(whole, None), tuple(legs)))
 
 
 def thin_table(trials: Sequence[Trial]) -> list[Sheet]:
@@ -187,7 +151,7 @@ def thin_table(trials: Sequence[Trial]) -> list[Sheet]:
         "Seconds are medians; the first plan of all also builds the roadmap.",
         "In records of 0.2 a leg was verified when its ends were met, whatever lay between.",
     )
-    return [Sheet("thin", "Plans on what few recordings teach", "", COLUMNS, rows, notes)]
+    return [Sheet("thin", "Plans on what few recordings teach", "", tuple(rows[0].entries), rows, notes)]
 
 
 def _rows(count: int, trials: Sequence[Trial]) -> Iterator[Row]:
@@ -196,25 +160,30 @@ def _rows(count: int, trials: Sequence[Trial]) -> Iterator[Row]:
     solved = ({trial.case.seeds for trial in _complete(some)} for some in rows.values() if some)
     by_all = set.intersection(*solved) if own else set()
     for label, some in rows.items():
-        yield Row(f"{count}: {label}", dict(zip(COLUMNS, _entries(some, by_all), strict=True)))
+        yield Row(f"{count}: {label}", _entries(some, by_all))
 
 
-def _entries(trials: Sequence[Trial], by_all: set[tuple[int, int]]) -> Iterator[Entry]:
-    """In the order of the columns; by_all: seeds of the problems that all contenders solve."""
+def _entries(trials: Sequence[Trial], by_all: set[tuple[int, int]]) -> dict[str, Entry]:
+    """By column; by_all: seeds of the problems that all contenders solve."""
     whole, refused = _complete(trials), sum(bool(trial.refusal) for trial in trials)
-    plans = complete_plans(whole)
+    plans, found = complete_plans(whole), figures_of(whole, ThinFigures)
     shared = complete_plans([trial for trial in whole if trial.case.seeds in by_all])
-    yield Entry.of_value(len(whole), len(trials), digits=0)
-    yield Entry.of_value(refused, len(trials), digits=0)
-    yield Entry.of_value(len(trials) - refused - len(whole), len(trials), digits=0)
-    yield Entry.of_mean((plan.length / plan.geodesic for plan in plans), digits=3)
-    yield Entry.of_mean((plan.length / plan.geodesic for plan in shared), digits=3)
-    yield Entry.of_value(sum(plan.crosses_wall for plan in plans), len(plans), digits=0)
-    legs = [name for found in figures_of(whole, ThinFigures) for name in found.evidence]
-    yield from (Entry.of_share(name == evidence for name in legs) for evidence in ("verified", "recorded"))
-    firsts = [found.first_seconds for found in figures_of(whole, ThinFigures)]
-    yield _median([seconds for seconds in firsts if seconds is not None])
-    yield _median([plan.seconds for plan in plans])
+    legs = [name for one in found for name in one.evidence]
+    firsts = [one.first_seconds for one in found if one.first_seconds is not None]
+    return {
+        "complete": Entry.of_value(len(whole), len(trials), digits=0),
+        "anchor without recordings": Entry.of_value(refused, len(trials), digits=0),
+        "not connected": Entry.of_value(len(trials) - refused - len(whole), len(trials), digits=0),
+        "÷ geodesic": Entry.of_mean((plan.length / plan.geodesic for plan in plans), digits=3),
+        "÷ geodesic, where all are complete": Entry.of_mean(
+            (p.length / p.geodesic for p in shared), digits=3
+        ),
+        "through walls": Entry.of_value(sum(plan.crosses_wall for plan in plans), len(plans), digits=0),
+        "legs verified, %": Entry.of_share(name == "verified" for name in legs),
+        "legs recorded, %": Entry.of_share(name == "recorded" for name in legs),
+        "first plan, s": _median(firsts),
+        "final plan, s": _median([plan.seconds for plan in plans]),
+    }
 
 
 def _complete(trials: Sequence[Trial]) -> list[Trial]:

@@ -13,12 +13,12 @@ from scipy.spatial import cKDTree
 
 from benchmarks.case import Case
 from benchmarks.experiments import city, strait
-from benchmarks.mazes import Maze, maze_of
+from benchmarks.mazes import maze_of
 from benchmarks.references import geodesic_matrix
 from benchmarks.report.tables import Entry, Sheet, by
 from benchmarks.suite import Request, Suite
 from benchmarks.trials import Trial, figures_of
-from benchmarks.worlds.lanes import Link, at_distances
+from benchmarks.worlds.lanes import at_distances
 from benchmarks.worlds.strait import STRAIT
 from benchmarks.worlds.trips import units
 from chronoforest.data.episodes import load
@@ -89,7 +89,7 @@ def cases(request: Request) -> list[Case]:
 
 def refute(case: Case, planner: PresetPlanner) -> Trial:
     """How many pieces of a kind are refuted, and by what."""
-    checker = _checker(planner)
+    checker = checker_of(planner)
     rng = np.random.default_rng([case.seed, case.episode])
     pieces = Pieces(held_out(case.choice.data, case.preset, planner), checker.piece_length, rng)
     drawn = [planner.frame.to_local(piece) for piece in _drawn(pieces, case)]
@@ -101,20 +101,24 @@ def refute(case: Case, planner: PresetPlanner) -> Trial:
 
 def _drawn(pieces: Pieces, case: Case) -> list[FloatArray]:
     """Pieces of the kind of a case."""
-    is_planted = _judge(case)
+    is_planted, preset = _judge(case), case.preset
+    known = city.known_city(case.choice.data / city.FOLDER) if preset == city.PRESET else None
     if case.instance == "across":
         return pieces.across(BATCH, is_planted)
     if case.instance == "reversed":
         return [one[::-1] for one in pieces.driven(BATCH, lambda piece: is_planted(piece[::-1]))]
     if case.instance == "bulged":
         return pieces.bulged(BATCH, BULGES.get(case.preset, (3.0, 5.0)), is_planted)
+    is_wanted: IsPlanted = _is_crossed if case.instance == "crossed" else _is_turned
     if case.instance in ("turned", "crossed"):
-        return pieces.changing(BATCH, _changes(case))
-    return pieces.driven(BATCH, _is_recorded(case) if case.instance == "driven" else _any)
+        return pieces.changing(BATCH, (lambda way: not known.turns(way).all()) if known else is_wanted)
+    if known is not None and case.instance == "driven":  # along a recorded street
+        return pieces.driven(BATCH, lambda piece: known.trips.num_followed(piece) >= city.LEAST_PASSES)
+    return pieces.driven(BATCH)
 
 
 @cache
-def _checker(planner: PresetPlanner) -> Checker:
+def checker_of(planner: PresetPlanner) -> Checker:
     """What a planner verifies ways with, made once."""
     return prepare(planner.models, planner.params, VARIANTS["verified"]).checker
 
@@ -155,7 +159,13 @@ class Pieces:
 
     def across(self, count: int, is_wanted: IsPlanted) -> list[FloatArray]:
         """Straight lines between recorded places."""
-        return self._found(count, self._line, is_wanted)
+
+        def draw() -> FloatArray | None:
+            start, end = self._rows[0].data[self.rng.integers(0, self._rows[0].n, 2)]
+            is_long = SHORTEST * self.longest <= np.linalg.norm(end - start) <= self.longest
+            return np.linspace(start, end, 20) if is_long else None
+
+        return self._found(count, draw, is_wanted)
 
     def bulged(self, count: int, height: tuple[float, float], is_wanted: IsPlanted) -> list[FloatArray]:
         """Parts of recordings with a bulge aside, in each of three shapes."""
@@ -185,11 +195,6 @@ class Pieces:
 
     def _length(self) -> float:
         return self.longest * self.rng.uniform(SHORTEST, 1.0)
-
-    def _line(self) -> FloatArray | None:
-        start, end = self._rows[0].data[self.rng.integers(0, self._rows[0].n, 2)]
-        is_long = SHORTEST * self.longest <= np.linalg.norm(end - start) <= self.longest
-        return np.linspace(start, end, 20) if is_long else None
 
     @cached_property
     def _rows(self) -> tuple[cKDTree, FloatArray]:
@@ -242,63 +247,39 @@ def bulged(piece: FloatArray, height: float, rng: np.random.Generator) -> FloatA
 def _judge(case: Case) -> IsPlanted:
     """Whether nobody makes a piece, by the truth about its world."""
     if case.preset == strait.PRESET:
-        return _is_beside_lanes if case.instance == "bulged" else _is_off_lanes
+        return partial(_is_off_lanes, share=0.0 if case.instance == "bulged" else 0.5)
     if case.preset == city.PRESET:
         known = city.known_city(case.choice.data / city.FOLDER)
         if case.instance == "bulged":
             return lambda piece: known.trips.num_followed(piece) == 0
         return lambda piece: known.judge(piece).against > 0.5 * path_length(piece)
     maze = maze_of(case.preset)
-    return maze.crosses_wall if case.instance == "bulged" else partial(_is_behind_walls, maze=maze)
+    if case.instance == "bulged":
+        return maze.crosses_wall
+    # A line through walls whose ends are no corner apart: the way round is much longer.
+    return lambda piece: (
+        maze.crosses_wall(piece)
+        and bool(geodesic_matrix(maze, piece[[0, -1]])[0, 1] > WAY_ROUND * path_length(piece))
+    )
 
 
-def _changes(case: Case) -> IsPlanted:
-    """Whether a way with a change in its middle is one that no recording makes, of the kind of the case."""
-    if case.preset == city.PRESET:
-        known = city.known_city(case.choice.data / city.FOLDER)
-        return lambda way: not known.turns(way).all()
-    return _is_crossed if case.instance == "crossed" else _is_turned
-
-
-def _strait_changes(way: FloatArray) -> list[tuple[Link, Link]]:
-    """The changes that no ship makes, of a way that is on a link at both ends."""
-    near = STRAIT.links_along(way)
-    if not (near[0] and near[-1]):
-        return []
-    return STRAIT.unrecorded_changes(way, min(near[0]), min(near[-1]))
+def _is_off_lanes(piece: FloatArray, share: float) -> bool:
+    """Whether more than a share of a piece lies off all lanes, or, where it is no bulge, against one."""
+    verdict = STRAIT.judge(piece)
+    return verdict.num_off + (verdict.num_against if share else 0) > share * verdict.num_pieces
 
 
 def _is_changed(way: FloatArray, meets: bool) -> bool:
-    """There is one such change, between links that meet at a place, or of which one passes over the other."""
-    found = _strait_changes(way)
+    """A way that is on a link at both ends makes one change that no ship makes, between links that meet at a
+    place, or of which one passes over the other."""
+    near = STRAIT.links_along(way)
+    if not (near[0] and near[-1]):
+        return False
+    found = STRAIT.unrecorded_changes(way, min(near[0]), min(near[-1]))
     return len(found) == 1 and bool({*found[0][0]} & {*found[0][1]}) == meets
 
 
 _is_turned, _is_crossed = partial(_is_changed, meets=True), partial(_is_changed, meets=False)
-
-
-def _is_recorded(case: Case) -> IsPlanted:
-    """Whether a piece leads along a recorded street, in the city; elsewhere all that was driven does."""
-    if case.preset != city.PRESET:
-        return _any
-    known = city.known_city(case.choice.data / city.FOLDER)
-    return lambda piece: known.trips.num_followed(piece) >= city.LEAST_PASSES
-
-
-def _is_behind_walls(piece: FloatArray, maze: Maze) -> bool:
-    """A line through walls whose ends are no corner apart: the way round is much longer."""
-    if not maze.crosses_wall(piece):
-        return False
-    return bool(geodesic_matrix(maze, piece[[0, -1]])[0, 1] > WAY_ROUND * path_length(piece))
-
-
-def _is_off_lanes(piece: FloatArray) -> bool:
-    verdict = STRAIT.judge(piece)
-    return verdict.num_against + verdict.num_off > 0.5 * verdict.num_pieces
-
-
-def _is_beside_lanes(piece: FloatArray) -> bool:
-    return STRAIT.judge(piece).num_off > 0
 
 
 def verification_table(trials: Sequence[Trial]) -> list[Sheet]:

@@ -1,9 +1,5 @@
-"""Many ants on a flat floor, each told a direction, stepped side by side by worker processes.
-
-By OGBench's recipe for its locomotion experts (`online_locomotion`): the reward is the displacement along the
-direction, a new direction is drawn every 100 steps, an unhealthy ant ends its episode, and so do 1000 steps.
-Every ant has its own random stream, so the number of workers changes nothing.
-"""
+"""Many ants on a flat floor, each told a direction, stepped side by side by worker processes, by OGBench's
+`online_locomotion`: the reward is the displacement along the direction, which changes every 100 steps."""
 
 from __future__ import annotations
 
@@ -43,11 +39,8 @@ class Outcome:
 
 
 class DirectedAnt:
-    """One ant and its direction.
-
-    ends_when_fallen: also end an episode in which the ant turned over (in training it goes on, as in OGBench;
-    there is no getting up again, so a measurement would count the floor).
-    """
+    """One ant and its direction; ends_when_fallen: also end an episode in which the ant turned over, since a
+    measurement would count the floor (in training it goes on, as in OGBench)."""
 
     def __init__(self, entropy: tuple[int, ...], ends_when_fallen: bool = False) -> None:
         from ogbench.online_locomotion.ant import AntEnv
@@ -84,10 +77,7 @@ class DirectedAnt:
 
 
 class Floor:
-    """`num_ants` ants, a share of them in each of some processes; a context manager that leaves none behind.
-
-    `send` hands every ant its action and returns at once; `receive` waits for what came of it.
-    """
+    """`num_ants` ants, a share of them in each of some processes, of which the context leaves none behind."""
 
     def __init__(
         self, num_ants: int, entropy: tuple[int, ...], num_workers: int, ends_when_fallen: bool = False

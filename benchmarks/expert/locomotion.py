@@ -1,17 +1,13 @@
-"""Trains the ant's expert: soft actor-critic on a flat floor, several seeds side by side, the steadiest kept.
-
-In a tick every ant takes one step while the device makes as many updates as a seed has ants, so that each
-seed has one update per step of its own. A training takes minutes, so one that was stopped starts again.
-"""
+"""Trains the ant's expert: soft actor-critic on a flat floor, several seeds side by side, the steadiest
+kept."""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -35,10 +31,16 @@ from chronoforest.models.networks import compiled
 from chronoforest.models.runs import device_name
 from chronoforest.models.store import facts_table
 from chronoforest.models.train import LoopParams, Training
-from chronoforest.types import FloatArray
 
 FAST_ENOUGH = 0.9
 """Share of the fastest seed's speed that a seed needs to be chosen for its steadiness."""
+
+ABOUT = (
+    "Speeds on the flat floor in units per second along the commanded direction, falls (unhealthy or turned "
+    "over) per 1000 steps, without and with action noise. Chosen: the fewest falls with noise among the "
+    f"seeds with at least {FAST_ENOUGH:.0%} of the fastest speed with noise."
+)
+HEADER = ("| seed number | speed | falls | speed, noise | falls, noise |", "|---|---|---|---|---|")
 
 
 @dataclass(frozen=True)
@@ -159,7 +161,13 @@ def train_expert(params: ExpertParams, run: ExpertRun) -> tuple[int, list[SeedFi
             "seconds": round(time.monotonic() - started, 1),
         }
         checkpoint.write(run.folder / EXPERT_FILE, member(learner.sac.actor, chosen), card)
-        write_text(run.folder / CARD, card_text(card))
+        facts = {name: value for name, value in card.items() if name not in ("params", "figures")}
+        rows = [
+            f"| {k} | {' | '.join(f'{v:.3f}' for v in asdict(one).values())} |"
+            for k, one in enumerate(figures)
+        ]
+        lines = ["# The ant's locomotion expert", "", *facts_table(facts), "", ABOUT, "", *HEADER, *rows, ""]
+        write_text(run.folder / CARD, "\n".join(lines))
     return chosen, figures
 
 
@@ -195,7 +203,11 @@ class Learner:
                 rewards += outcome.rewards.reshape(params.num_seeds, -1).mean(axis=1)
                 falls += outcome.has_fallen.reshape(params.num_seeds, -1).mean(axis=1)
                 if time.monotonic() - reported_at > params.report_seconds or tick == params.num_ticks:
-                    self.where.on_report(self._report(tick, rewards / (tick - since), falls / (tick - since)))
+                    ants, count = params.ants_per_seed, tick - since
+                    speeds, rates = STEPS_PER_SECOND * rewards / count, 1000.0 * falls / count
+                    total = params.num_ticks * ants
+                    told = Report(tick * ants, total, tuple(speeds.tolist()), tuple(rates.tolist()))
+                    self.where.on_report(told)
                     since, reported_at, rewards, falls = tick, time.monotonic(), 0 * rewards, 0 * falls
 
     def _advance(
@@ -216,12 +228,6 @@ class Learner:
         self.replay.put(tick, torch.from_numpy(rows))
         return outcome
 
-    def _report(self, tick: int, reward: FloatArray, falls: FloatArray) -> Report:
-        """Rewards and falls of each seed [seeds], means of a step."""
-        ants, speeds = self.params.ants_per_seed, STEPS_PER_SECOND * reward
-        total = self.params.num_ticks * ants
-        return Report(tick * ants, total, tuple(speeds.tolist()), tuple((1000.0 * falls).tolist()))
-
 
 def evaluate(
     sac: Sac, num_ants: int, num_steps: int, entropy: tuple[int, int], num_workers: int
@@ -233,7 +239,10 @@ def evaluate(
     with Floor(math.prod(shape), (*entropy, 1), num_workers, ends_when_fallen=True) as floor:
         observations = floor.first_observations()
         for _ in range(num_steps):
-            actions = _mean_actions(sac, observations).reshape(*shape, ACTION_DIM)
+            inputs = torch.from_numpy(observations).view(sac.num_seeds, -1, OBSERVATION_DIM)
+            with torch.no_grad():
+                means = sac.mean_actions(inputs.to(sac.log_entropy.device)).cpu().numpy()
+            actions: Float32Array = means.reshape(*shape, ACTION_DIM)
             actions[:, 1] += rng.normal(0.0, NOISE, actions[:, 1].shape)
             floor.send(actions.clip(-1.0, 1.0).reshape(-1, ACTION_DIM))
             outcome = floor.receive()
@@ -246,40 +255,9 @@ def evaluate(
     return [SeedFigures(*(round(float(value), 4) for value in row)) for row in rows]
 
 
-def _mean_actions(sac: Sac, observations: Float32Array) -> Float32Array:
-    inputs = torch.from_numpy(observations).view(sac.num_seeds, -1, OBSERVATION_DIM)
-    with torch.no_grad():
-        actions: Float32Array = sac.mean_actions(inputs.to(sac.log_entropy.device)).cpu().numpy()
-    return actions
-
-
 def steadiest(figures: Sequence[SeedFigures]) -> int:
     """The seed that falls least with noise among the nearly fastest; of equals the faster one."""
     fastest = max(figure.noisy_speed for figure in figures)
     enough = fastest - (1.0 - FAST_ENOUGH) * abs(fastest)
     candidates = [k for k, figure in enumerate(figures) if figure.noisy_speed >= enough]
     return min(candidates, key=lambda k: (figures[k].noisy_falls_per_1000, -figures[k].noisy_speed))
-
-
-def card_text(card: Mapping[str, Any]) -> str:
-    """The card of an expert's file as people read it."""
-    params = card["params"]
-    rows = {
-        "command": f"`{card['command']}`",
-        "seed": card["seed"],
-        "steps": f"{card['num_steps']} for each of {params['num_seeds']} seeds",
-        "chosen": f"seed number {card['chosen']}",
-        "device": card["device"],
-        "time": f"{card['seconds']} s",
-    }
-    about = (
-        f"Each seed walked {params['eval_ants']} ants for {params['eval_steps']} steps on the flat floor, "
-        f"without and with action noise {card['noise']}; speeds in units per second along the commanded "
-        "direction, falls (unhealthy or turned over) per 1000 steps. Chosen: the fewest falls with noise "
-        f"among the seeds with at least {FAST_ENOUGH:.0%} of the fastest speed with noise."
-    )
-    table = ["| seed number | speed | falls | speed, noise | falls, noise |", "|---|---|---|---|---|"]
-    for k, figure in enumerate(card["figures"]):
-        shown = " | ".join(f"{value:.3f}" for value in figure.values())
-        table.append(f"| {k}{' (chosen)' if k == card['chosen'] else ''} | {shown} |")
-    return "\n".join(["# The ant's locomotion expert", "", *facts_table(rows), "", about, "", *table, ""])

@@ -35,11 +35,8 @@ class ChainSampler(Protocol):
 
 
 class JointSampler:
-    """The `ChainSampler` of a trained denoiser.
-
-    In every denoising step each window is predicted twice, as a segment that leaves its first frame and as
-    one that arrives at its last; either is trusted near the frame it was given, and neighbours meet halfway.
-    """
+    """The `ChainSampler` of a trained denoiser: each window is predicted as leaving its first frame and as
+    arriving at its last; either is trusted near the frame it was given, and neighbours meet halfway."""
 
     def __init__(self, sampler: SegmentSampler) -> None:
         self.sampler = sampler.denoising_by()
@@ -171,25 +168,19 @@ class _Chains(LegSearch):
         self.num_rounds += 1
         self.num_expanded += num_segments
         self.is_spent = self.num_rounds >= self.params.max_rounds
-        self._remember_best(chains)
-        walkable = [chain for chain in chains if self._is_walkable(chain)]
-        if walkable:
-            self.found, self.gap = min(walkable, key=path_length), 0.0
-
-    def _is_walkable(self, chain: FloatArray) -> bool:
-        """Supported all along. A jump is no fault where the straight line across it is supported: joint
-        denoising leaves many, and the tracker walks the line."""
-        filled = resample(chain, self.inputs.params.assembly.spacing)
-        return bool(is_supported(filled[None], self.inputs.models.density)[0])
-
-    def _remember_best(self, chains: FloatArray) -> None:
-        """The chain with the fewest frames outside the support is what is walked when none is sound."""
-        faults = (self.inputs.models.density.margin(chains) < 0).mean(axis=1)
+        # The chain with the fewest frames outside the support is what is walked when none is sound.
+        density, horizon = self.inputs.models.density, self.inputs.models.sampler.horizon
+        faults = (density.margin(chains) < 0).mean(axis=1)
         best = int(np.argmin(faults))
         if faults[best] < self.fewest_faults:
             self.fewest_faults, self.attempt = float(faults[best]), chains[best]
-        horizon = self.inputs.models.sampler.horizon
         self.segments.append(sliding_window_view(chains[best], horizon + 1, axis=0)[::horizon].swapaxes(1, 2))
+        # A jump is no fault where the straight line across it is supported: joint denoising leaves many, and
+        # the tracker walks the line.
+        spacing = self.inputs.params.assembly.spacing
+        walkable = [one for one in chains if is_supported(resample(one, spacing)[None], density)[0]]
+        if walkable:
+            self.found, self.gap = min(walkable, key=path_length), 0.0
 
 
 PEER = Peer(Compositional.from_denoiser)

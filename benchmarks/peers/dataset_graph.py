@@ -86,10 +86,8 @@ class DatasetGraph:
         return _Nodes(places, self.inputs.models.distance.encode(places))
 
     def _edges(self, sources: _Nodes, targets: _Nodes) -> _Edges:
-        """Every edge between some nodes [n] and others [m]; h(d) is its cost.
-
-        Nobody walks more than `step_length` units in a step: what is farther away was reached by a jump.
-        """
+        """Every edge between some nodes [n] and others [m], of cost h(d); what is farther than `step_length`
+        units a step was reached by a jump."""
         models = self.inputs.models
         steps = models.distance.pairwise(sources.codes, targets.codes)
         apart = np.linalg.norm(sources.places[:, None] - targets.places, axis=-1)
@@ -105,16 +103,15 @@ class DatasetGraph:
         longest = float(np.linalg.norm(ends - starts, axis=1).max(initial=0.0))
         room = self.inputs.params.assembly.edge
         share = np.linspace(0.0, 1.0, max(3, int(np.ceil(longest / (_SPACING * room))) + 1))
-        parts = np.array_split(np.arange(len(starts)), 1 + len(starts) * len(share) // _MOST_PLACES)
-        return np.concatenate([self._keeps_room(starts[part], ends[part], share, room) for part in parts])
-
-    def _keeps_room(self, starts: FloatArray, ends: FloatArray, share: FloatArray, room: float) -> BoolArray:
-        """[e]: at these shares of their way."""
-        margin = self.inputs.models.density.margin(
-            starts[:, None] + share[None, :, None] * (ends - starts)[:, None]
-        )
-        least = np.minimum(np.minimum(margin[:, 0], margin[:, -1]), room)
-        return np.asarray((margin >= least[:, None] - 1e-6).all(axis=1))
+        is_open = np.ones(len(starts), dtype=np.bool_)
+        for part in np.array_split(np.arange(len(starts)), 1 + len(starts) * len(share) // _MOST_PLACES):
+            way = (ends - starts)[part]
+            margin = self.inputs.models.density.margin(
+                starts[part, None] + share[None, :, None] * way[:, None]
+            )
+            least = np.minimum(np.minimum(margin[:, 0], margin[:, -1]), room)
+            is_open[part] = (margin >= least[:, None] - 1e-6).all(axis=1)
+        return is_open
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,5 @@
-"""`diffusion-replan`: the denoiser without a tree, one guided segment after another, planned anew on the way.
-
-In the manner of Diffuser with re-planning and of Diffusion Forcing.
-"""
+"""`diffusion-replan`: the denoiser without a tree, one guided segment after another, planned anew on the
+way."""
 
 from __future__ import annotations
 
@@ -88,7 +86,14 @@ class _Chain(LegSearch):
         """One more segment; a batch without a sound one is a lost round."""
         self.num_expanded += 1
         self.is_spent = self.num_expanded >= self.params.max_segments
-        segments = self.inputs.models.sampler(self._query(), rng)
+        count = self.params.num_samples
+        query = Query(
+            boundary=np.repeat(self.attempt[-1:], count, axis=0),
+            target=np.repeat(self.target[None], count, axis=0),
+            is_incoming=np.zeros(count, dtype=np.bool_),
+            guidance=np.resize(self.params.scales, count),
+        )
+        segments = self.inputs.models.sampler(query, rng)
         segments = segments[self.inputs.is_sound(segments)]
         if len(segments) == 0:
             return
@@ -99,15 +104,6 @@ class _Chain(LegSearch):
             return
         left = steps_to(segments[:, -1], self.target, self.inputs.models.distance)
         self._append(segments[int(np.argmin(left))])
-
-    def _query(self) -> Query:
-        count = self.params.num_samples
-        return Query(
-            boundary=np.repeat(self.attempt[-1:], count, axis=0),
-            target=np.repeat(self.target[None], count, axis=0),
-            is_incoming=np.zeros(count, dtype=np.bool_),
-            guidance=np.resize(self.params.scales, count),
-        )
 
     def _append(self, segment: FloatArray) -> None:
         """Lengthen the chain; the picture's segments all have one number of frames, the last repeated."""

@@ -1,8 +1,4 @@
-"""`state-graph`: places cover the recorded states (position and heading), hops lead as recordings did.
-
-No network and no training: the simplest thing that knows that two agents at one place who came from different
-sides are not in the same state.
-"""
+"""`state-graph`: places cover the recorded states (position and heading), hops lead as recordings did."""
 
 from __future__ import annotations
 

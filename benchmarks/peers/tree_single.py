@@ -53,10 +53,8 @@ class TreeSingle:
 
 
 class _Search(LegSearch):
-    """A tree with, per node, the number of visits [n] and the best value below it [n], its own while a leaf.
-
-    A value is 1 where the target is expected as late as from the source, 0 where it takes twice as long.
-    """
+    """A tree with the visits of each node [n] and the best value below it [n], its own while a leaf: 1 where
+    the target is expected as late as from the source, 0 where it takes twice as long."""
 
     def __init__(self, inputs: Inputs, params: TreeParams, source: FloatArray, target: FloatArray) -> None:
         super().__init__(source, target)
@@ -74,10 +72,18 @@ class _Search(LegSearch):
         self.is_spent = self.num_expanded >= self.params.max_expanded
         parents, segments = self._sample(nodes, rng)
         self.best[nodes] = 0.0
-        if len(parents):
-            self._arrive(self._grow(parents, segments), segments)
-        for node in nodes:
-            self._back_up(int(node))
+        rows = self._grow(parents, segments) if len(parents) else parents
+        reached = arrival(segments, self.target, self.inputs) if len(parents) else None
+        if reached is not None:
+            ahead = segments[reached.row, 1 : reached.frame + 1]
+            start = self._way_to(int(self.tree.parent[rows[reached.row]]))
+            self.found, self.gap = np.concatenate([start, ahead, self.target[None]]), reached.gap
+        for chosen in map(int, nodes):  # from a node up to the root: one more visit, and the best below it
+            node = chosen
+            while node >= 0:
+                self.visits[node] += 1
+                self.best[node] = self.best[self.tree.parent == node].max(initial=0.0)
+                node = int(self.tree.parent[node])
         self.attempt = self._way_to(int(np.argmin(self._expected_total(self.tree.cost, self.tree.state))))
 
     def _select(self) -> IntArray:
@@ -87,18 +93,16 @@ class _Search(LegSearch):
         for _ in range(self.params.num_expand):
             node = 0
             while len(children := np.flatnonzero(self.tree.parent == node)):
-                node = int(children[np.argmax(self._bound(node, children, waiting))])
+                # A node already chosen in this round counts as visited.
+                visits = self.visits[children] + waiting[children]
+                spread = np.sqrt(np.log(self.visits[node] + waiting[node] + 1.0) / visits)
+                bound = self.best[children] + self.params.exploration * spread
+                node = int(children[np.argmax(bound)])
             chosen.append(node)
             while node >= 0:
                 waiting[node] += 1
                 node = int(self.tree.parent[node])
         return np.unique(chosen)
-
-    def _bound(self, node: int, children: IntArray, waiting: FloatArray) -> FloatArray:
-        """Upper confidence bound of the children; a node already chosen in this round counts as visited."""
-        visits = self.visits[children] + waiting[children]
-        spread = np.sqrt(np.log(self.visits[node] + waiting[node] + 1.0) / visits)
-        return self.best[children] + self.params.exploration * spread
 
     def _sample(self, nodes: IntArray, rng: np.random.Generator) -> tuple[IntArray, FloatArray]:
         """Parents [n] and sound segments [n, horizon + 1, 2] out of them, one batch over nodes × scales."""
@@ -126,26 +130,10 @@ class _Search(LegSearch):
         self.segments.append(segments)
         return rows
 
-    def _back_up(self, node: int) -> None:
-        """From a node up to the root: one more visit, and the best that its children now promise."""
-        while node >= 0:
-            self.visits[node] += 1
-            self.best[node] = self.best[self.tree.parent == node].max(initial=0.0)
-            node = int(self.tree.parent[node])
-
     def _expected_total(self, cost: FloatArray, places: FloatArray) -> FloatArray:
         """[n] steps from the source over places [n, 2], reached at `cost` [n], to the target: g + h(d)."""
         left = steps_to(places, self.target, self.inputs.models.distance)
         return cost + self.inputs.models.calibration.inflate(left)
-
-    def _arrive(self, rows: IntArray, segments: FloatArray) -> None:
-        """Take the new segment that meets the target, if any."""
-        reached = arrival(segments, self.target, self.inputs)
-        if reached is None:
-            return
-        ahead = segments[reached.row, 1 : reached.frame + 1]
-        start = self._way_to(int(self.tree.parent[rows[reached.row]]))
-        self.found, self.gap = np.concatenate([start, ahead, self.target[None]]), reached.gap
 
     def _way_to(self, node: int) -> FloatArray:
         return self.tree.frame_state[self.tree.prefix_frames(node)]

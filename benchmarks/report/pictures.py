@@ -6,12 +6,13 @@ import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from itertools import cycle
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
-from benchmarks.mazes import Maze, maze_of
+from benchmarks.mazes import maze_of
 from benchmarks.report.tables import heading, html_notes
 from chronoforest.envs.maps import CELL_SIZE, cell_centre
 from chronoforest.report import drawing as pictures
@@ -81,7 +82,7 @@ class Chart(Picture):
         figure = Figure(figsize=(6.4, 4.2), dpi=120, layout="constrained")
         FigureCanvasAgg(figure)
         axes = figure.add_subplot()
-        for series, colour in zip(self.series, _colours(len(self.series)), strict=True):
+        for series, colour in zip(self.series, cycle(AGENT_COLOURS), strict=False):
             if self.kind == "scatter":
                 axes.scatter(
                     series.x, series.y, s=4, alpha=0.35, color=colour, label=series.label, linewidth=0
@@ -97,10 +98,6 @@ class Chart(Picture):
         axes.legend(fontsize=8, frameon=False)
         axes.grid(alpha=0.25)
         return figure
-
-
-def _colours(count: int) -> list[str]:
-    return [AGENT_COLOURS[number % len(AGENT_COLOURS)] for number in range(count)]
 
 
 Role = Literal["tree", "tentative", "route", "reference", "planned", "walked"]
@@ -156,10 +153,7 @@ class Panel:
 
 @dataclass(frozen=True, eq=False)
 class Panels(Picture):
-    """Maps side by side, row by row; headings: of the columns.
-
-    They lie on the data's support where it is given, else on the walls of the world of that name.
-    """
+    """Maps side by side on the data's support or else the walls of a world; headings: of the columns."""
 
     name: str
     title: str
@@ -177,7 +171,9 @@ class Panels(Picture):
         from matplotlib.figure import Figure
         from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-        ground = self.support or _ground_plan(maze_of(self.world))
+        ground = self.support
+        if ground is None:  # a maze's free cells, drawn as a support is
+            ground = Support(cell_centre(np.array([0, 0])), CELL_SIZE, ~maze_of(self.world).is_wall.T)
         left, right, bottom, top = ground.extent
         num_rows = -(-len(self.panels) // self.num_columns)
         height = WIDTH * (top - bottom) / (right - left) + TITLES
@@ -191,17 +187,16 @@ class Panels(Picture):
             _draw_panel(axes, panel)
         for axes, name in zip(grid, self.headings, strict=False):
             _write_above(axes, name, 36, fontsize=11, fontweight="bold", color=INK)
-        spare = grid[len(self.panels) :]
+        handles, spare = _legend_handles(self.panels), grid[len(self.panels) :]
         for axes in spare:
             axes.axis("off")
-        _draw_legend(figure, spare, self)
+        if spare:
+            spare[0].legend(handles=handles, loc="center", frameon=False, fontsize=10)
+        else:
+            style = {"ncols": min(len(handles), 2 * self.num_columns), "frameon": False, "fontsize": 9}
+            figure.legend(handles=handles, loc="outside lower center", **style)
         figure.suptitle(self.title, fontsize=13, color=INK)
         return figure
-
-
-def _ground_plan(maze: Maze) -> Support:
-    """A maze's free cells, to be drawn as a support is."""
-    return Support(cell_centre(np.array([0, 0])), CELL_SIZE, ~maze.is_wall.T)
 
 
 def _draw_panel(axes: Any, panel: Panel) -> None:
@@ -230,24 +225,9 @@ def _style(way: Way) -> dict[str, Any]:
     return style
 
 
-def _write_above(axes: Any, text: str, points: float, **style: Any) -> None:
-    """A line of text so many points over a map."""
-    place: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
-    axes.annotate(text, (0.5, 1.0), (0, points), ha="center", va="bottom", **place, **style)
-
-
-def _draw_legend(figure: Any, spare: Sequence[Any], shown: Panels) -> None:
-    """In the first empty place, or below all maps."""
-    handles = [*_line_handles(shown.panels), *_mark_handles(shown.panels)]
-    if spare:
-        spare[0].legend(handles=handles, loc="center", frameon=False, fontsize=10)
-    else:
-        style = {"ncols": min(len(handles), 2 * shown.num_columns), "frameon": False, "fontsize": 9}
-        figure.legend(handles=handles, loc="outside lower center", **style)
-
-
-def _line_handles(panels: Sequence[Panel]) -> list[Any]:
-    """One for every kind of line; a route's has its agent's number where there are several."""
+def _legend_handles(panels: Sequence[Panel]) -> list[Any]:
+    """One for every kind of line, a route's with its agent's number where there are several, and one for
+    every kind of mark."""
     from matplotlib.lines import Line2D
 
     ways = {(way.role, way.agent): way for panel in panels for way in panel.ways}
@@ -259,26 +239,26 @@ def _line_handles(panels: Sequence[Panel]) -> list[Any]:
         for way in own if is_told_apart else own[:1]:
             label = f"{name} of agent {way.agent + 1}" if is_told_apart else name
             handles.append(Line2D([], [], label=label, **_style(way)))
-    return handles
-
-
-def _mark_handles(panels: Sequence[Panel]) -> list[Any]:
-    from matplotlib.lines import Line2D
-
     letters = {name[0] for panel in panels for name in panel.problem.names}
     if any(len(panel.meetings) for panel in panels):
         letters.add("meeting")
-    num_agents = max(panel.problem.num_agents for panel in panels)
-    own = pictures.agent_colour(0) if num_agents == 1 else "#b8c0c6"
+    is_single = max(panel.problem.num_agents for panel in panels) == 1
+    own_colour = pictures.agent_colour(0) if is_single else "#b8c0c6"
     marks = {
-        "S": ("start", "o", own, 8),
-        "G": ("goal", "*", own, 12),
+        "S": ("start", "o", own_colour, 8),
+        "G": ("goal", "*", own_colour, 12),
         "W": ("waypoint", "D", pictures.WAYPOINT, 7),
         "meeting": ("where two trees meet", "o", "white", 5),
     }
     outline: dict[str, Any] = {"linestyle": "", "markeredgecolor": INK}
-    return [
+    shown = (mark for letter, mark in marks.items() if letter in letters)
+    return handles + [
         Line2D([], [], label=label, marker=marker, markerfacecolor=colour, markersize=size, **outline)
-        for letter, (label, marker, colour, size) in marks.items()
-        if letter in letters
+        for label, marker, colour, size in shown
     ]
+
+
+def _write_above(axes: Any, text: str, points: float, **style: Any) -> None:
+    """A line of text so many points over a map."""
+    place: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
+    axes.annotate(text, (0.5, 1.0), (0, points), ha="center", va="bottom", **place, **style)

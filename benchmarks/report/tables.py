@@ -14,11 +14,11 @@ from typing import Any, TypeVar
 import numpy as np
 
 from benchmarks.metrics import Estimate, mean, wilson
-from benchmarks.trials import Trial
 from chronoforest.files import write_text
 
 CSV_HEADER = ("row", "column", "ours", "low", "high", "trials", "published")
 Group = TypeVar("Group")
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
@@ -211,9 +211,9 @@ def ratio(tops: Sequence[float], bottoms: Sequence[float]) -> Estimate:
     return Estimate(value, value + spread.low, value + spread.high)
 
 
-def by(trials: Iterable[Trial], key: Callable[[Trial], Group]) -> dict[Group, list[Trial]]:
-    """Trials in groups, in the order in which their keys first come up."""
-    groups: dict[Group, list[Trial]] = {}
-    for trial in trials:
-        groups.setdefault(key(trial), []).append(trial)
+def by(items: Iterable[Item], key: Callable[[Item], Group]) -> dict[Group, list[Item]]:
+    """Trials, or what else, in groups, in the order in which their keys first come up."""
+    groups: dict[Group, list[Item]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
     return groups

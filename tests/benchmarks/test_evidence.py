@@ -11,7 +11,7 @@ from chronoforest.planning.planner import MaxRounds, Planner
 from chronoforest.planning.variants import PlannerParams
 from chronoforest.types import Problem
 
-CHOSEN = sorted(set(CHOICES) - {"graph-fixed"})
+CHOSEN = sorted(name for name in CHOICES if not named(name).needs_order)
 """What plans without an order."""
 
 PEERS = sorted(set(PLANNERS[1:]) - {"state-graph", "point-graph"})

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from fakes import SPEED, EuclideanDistance, FakeModels, make_planner
+from fakes import SPEED, FakeModels, make_planner
 
 from benchmarks.ablations import named
 from benchmarks.experiments import hamiltonian as probes
@@ -52,10 +52,6 @@ def test_residuals_are_straight_around_walls_or_unknown():
     assert around == pytest.approx(geodesic_matrix(GIANT, [source[1], target[1]])[0, 1])
     assert around > 8.0
     assert np.isinf(inside)
-
-
-def test_a_step_has_the_units_of_the_distance_over_short_ways():
-    assert probes.unit_scale(EuclideanDistance(), GIANT) == pytest.approx(SPEED, rel=0.25)
 
 
 def test_depths_count_segments():

@@ -33,8 +33,8 @@ def test_intervals_of_coverage_count_instances():
 def test_every_candidate_has_one_column_of_gaps():
     gaps = np.append(np.array(theory.GAPS), 1.5)
     found = theory.pool([trial(FIRST, rows=[(1, gap, 1.0) for gap in gaps])])
-    chosen = [choose(found) for name, choose in theory.gap_choices().items() if name != "all"]
-    assert np.sum(chosen, axis=0).tolist() == [1] * len(gaps)
+    *parts, whole = theory.gaps_of(found).values()
+    assert sorted(gap for part in parts for gap in part.gap) == sorted(whole.gap) == sorted(gaps)
 
 
 def test_coverage_is_told_by_depth():

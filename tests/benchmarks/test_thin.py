@@ -1,15 +1,11 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
-from benchmarks.commands import _placed
 from benchmarks.experiments import parts, thin
 from benchmarks.problems import random_problem
 from benchmarks.suite import CONTENDERS, Request
 from chronoforest.data.episodes import Episodes, flat_arrays, load, write_arrays
 from chronoforest.errors import BadDataset
-from chronoforest.presets.named import get_preset
 
 CASES = thin.cases(Request(episodes=2))
 
@@ -20,20 +16,6 @@ def test_every_planner_sees_the_same_problems_on_every_count():
         problems[case.change, case.choice.planner, case.variant].add(case.seeds)
     assert len(problems) == 4 * len(CONTENDERS)
     assert len({frozenset(some) for some in problems.values()}) == 1
-
-
-def test_recordings_lie_beside_the_weights_wherever_the_others_are(tmp_path):
-    placed = _placed(CASES[0], "cpu", tmp_path)
-    assert placed.choice.data == placed.choice.weights == thin.folder_of(40)
-
-
-def test_what_is_learned_is_what_the_preset_learns_but_shorter():
-    wanted, own = get_preset(thin.PRESET).models, thin._params()
-    assert own.distance_training.num_steps == 40_000
-    assert own.denoiser_training.num_steps == 12_000
-    assert replace(
-        own, distance_training=wanted.distance_training, denoiser_training=wanted.denoiser_training
-    ) == replace(wanted, world=own.world)
 
 
 def recordings(path, count):
@@ -63,7 +45,7 @@ def test_every_row_sees_the_same_pairs_on_every_count_and_they_are_those_of_suit
     for count in thin.COUNTS:
         own = [case for case in PART_CASES if case.change == thin.recorded(count)]
         assert {case.seeds for case in own} == wanted
-        assert {case.choice.weights for case in own} == {thin.folder_of(count)}
+        assert {case.choice.weights for case in own} == {thin.FOLDER / str(count)}
     same = next(case for case in PART_CASES if case.seeds == first.seeds)
     assert (random_problem(same).anchors == random_problem(first).anchors).all()
 

@@ -92,7 +92,7 @@ class Listener:
 
 def test_the_denoiser_is_asked_in_the_plane_of_its_models_about_recordings_of_another(monkeypatch):
     origin, listener = np.array([446500.0, 4635500.0]), Listener()
-    monkeypatch.setattr(verification, "_checker", lambda planner: listener)
+    monkeypatch.setattr(verification, "checker_of", lambda planner: listener)
     monkeypatch.setattr(verification, "held_out", lambda *_: TRACKS + origin)
     case = Case("verification", PlannerChoice("strait"), instance="driven")
     refute(case, SimpleNamespace(frame=Frame(origin=tuple(origin))))
