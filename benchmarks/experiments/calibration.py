@@ -127,6 +127,7 @@ def _bin(steps: FloatArray, target: FloatArray, alpha: float, low: float, high: 
 
 COVERED = "covered by α used, %"
 RATIO_COLUMNS = ("local ratio 5 %", "local ratio 95 %", "ratio 5 %", "ratio 95 %")
+MEDIANS = ("local ratio, median", "ratio, median")
 
 PUBLISHED = {
     "local scale": "0.15131",
@@ -165,16 +166,20 @@ def _fit_sheet(named: Mapping[str, FitFigures]) -> Sheet:
         }
         covered = 100 * found.covered
         entries[COVERED] = Entry.of_value(covered, count, PUBLISHED[COVERED], digits=1)
+        steps, units = np.array(found.pairs).T
+        ratios = units / found.scale / (steps + found.alpha_used * steps**2)
+        medians = (np.median(ratios[steps <= LOCAL_WINDOW]), np.median(ratios))
+        entries |= {name: Entry.of_value(float(v), count) for name, v in zip(MEDIANS, medians, strict=True)}
         rows.append(Row(f"{name}: free cells", {**entries, **_ratio_entries(found, count)}))
         stored = found.stored
         own = {"local scale": Entry.of_value(stored.local_scale, 0), **_ratio_entries(stored, 0)}
         rows.append(Row(f"{name}: recordings", {**own, "α used": Entry.of_value(stored.alpha, 0, digits=5)}))
     notes = (
         "Free cells: s in units per step. Recordings: s in steps per step, as stored with the weights.",
-        "Ratios are the 5 % and 95 % quantiles of truth ÷ Ĉ (eq. 38), for T up to 50 steps and for all T; "
+        "Ratios are quantiles of truth ÷ Ĉ (eq. 38), for T up to 50 steps and for all T; "
         "the width of a prediction is their difference times Ĉ (eq. 39). The paper left them blank.",
     )
-    columns = (*PUBLISHED, *RATIO_COLUMNS)
+    columns = (*PUBLISHED, *RATIO_COLUMNS, *MEDIANS)
     return Sheet("calibration", "Calibration of the distance", "Figure 2", columns, tuple(rows), notes)
 
 

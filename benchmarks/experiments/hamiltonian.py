@@ -23,7 +23,9 @@ from benchmarks.suite import Exhibit, Request, Suite
 from benchmarks.trials import PlanFigures, Trial, measure_plan, plan_problem
 from chronoforest.envs.maps import CELL_SIZE, cell_centre
 from chronoforest.peers.choice import PlannerChoice
+from chronoforest.planning.result import PlanResult
 from chronoforest.presets.loading import PresetPlanner
+from chronoforest.routing.budget import linkable_pairs
 from chronoforest.search.scoring import bridge_cost
 from chronoforest.search.tree import Forest, ForestMemory
 from chronoforest.types import (
@@ -78,14 +80,37 @@ class ProbeFigures:
 
 
 @dataclass(frozen=True)
+class EffortFigures:
+    """What a search paid for: pairs searched on its rounds' routes and off them (eq. 36), pairs searched at
+    least once of all that a route could link (eq. 31c), and Σ W of the plan's legs in steps (eq. 40)."""
+
+    num_on: int
+    num_off: int
+    num_searched: int
+    num_pairs: int
+    width: float
+
+    @classmethod
+    def of(cls, result: PlanResult) -> EffortFigures:
+        """In worlds where a pair and the pair back are one."""
+        routes = [{frozenset((p.source, p.target)) for p in one.route.legs} for one in result.rounds]
+        pairs = [[frozenset((p.source, p.target)) for p in one.pairs] for one in result.rounds]
+        is_on = [pair in route for route, some in zip(routes, pairs, strict=True) for pair in some]
+        widths = (leg.width for route in result.routes for leg in route.legs if leg.width is not None)
+        searched, known = {pair for some in pairs for pair in some}, linkable_pairs(result.problem, True)
+        return cls(sum(is_on), len(is_on) - sum(is_on), len(searched), len(known), sum(widths))
+
+
+@dataclass(frozen=True)
 class InstanceFigures:
-    """A plan's certificate, its legs that were accepted, those of them that cross a wall of the map, and the
-    candidates of an online plan."""
+    """A plan's certificate, its legs that were accepted, those of them that cross a wall of the map, the
+    candidates of an online plan, and what its search paid for."""
 
     certificate: Certificate
     num_accepted: int
     num_false: int
     probes: ProbeFigures | None = None
+    effort: EffortFigures | None = None
 
 
 def measure_probes(growth: Growth, models: PlanningModels, maze: Maze) -> ProbeFigures | None:
@@ -183,10 +208,12 @@ def run_instance(case: Case, planner: PresetPlanner) -> Trial:
     problem = find(case.preset, case.choice.distance, case.instance).problem(case.maze)
     growth = Growth()
     result = plan_problem(case, planner, problem, memory=growth, on_round=growth.on_round)
-    probes = measure_probes(growth, planner.models, case.maze) if case.variant == "online" else None
+    is_online = case.variant == "online"
+    probes = measure_probes(growth, planner.models, case.maze) if is_online else None
     legs = [(leg.is_met, leg_path(route, k)) for route in result.routes for k, leg in enumerate(route.legs)]
     walls = [case.maze.crosses_wall(path) for is_met, path in legs if is_met and len(path) > 1]
-    figures = InstanceFigures(result.certificate, len(walls), sum(walls), probes)
+    effort = EffortFigures.of(result) if is_online else None
+    figures = InstanceFigures(result.certificate, len(walls), sum(walls), probes, effort)
     return Trial(case, measure_plan(result, case.maze), figures=figures)
 
 

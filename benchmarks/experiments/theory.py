@@ -3,7 +3,7 @@ slack, route margins, eq. 31, accepted legs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -11,12 +11,15 @@ import numpy as np
 
 from benchmarks.case import Case
 from benchmarks.experiments import hamiltonian
-from benchmarks.experiments.hamiltonian import InstanceFigures
+from benchmarks.experiments.hamiltonian import EffortFigures, InstanceFigures
+from benchmarks.instances import find
 from benchmarks.metrics import Estimate
+from benchmarks.references import geodesic_matrix
 from benchmarks.report.pictures import Chart, Series
 from benchmarks.report.tables import Entry, Row, Sheet, by, ratio
 from benchmarks.suite import Exhibit, Request, Suite
 from benchmarks.trials import Trial, figures_of
+from chronoforest.routing.solver import AutoSolver
 from chronoforest.types import BoolArray, FloatArray, IntArray
 
 
@@ -86,7 +89,15 @@ def certificate_tables(trials: Sequence[Trial]) -> list[Exhibit]:
     groups = by(online, lambda trial: f"M = {trial.case.num_agents}, distance {trial.case.choice.distance}")
     pools = {label: pool(some) for label, some in groups.items()}
     known = {label: found for label, found in pools.items() if len(found)}
-    return [_certificate_sheet(groups), _margin_sheet(groups), *(_probe_exhibits(known) if known else ())]
+    notes = (
+        "Best under the geodesic with clearance 1.0; legs in either direction.",
+        "The paper splits a round's pairs by a random draw; here one of four is for pairs off the route, in "
+        "turn, and what either does not use the other takes.",
+    )
+    title = "What online plans accepted and searched"
+    quantities = Sheet.of("theory-quantities", title, SOURCE, groups, QUANTITIES, notes)
+    certificates = [_certificate_sheet(groups), _margin_sheet(groups), quantities]
+    return [*certificates, *(_probe_exhibits(known) if known else ())]
 
 
 def _certificate_sheet(groups: Mapping[str, Sequence[Trial]]) -> Sheet:
@@ -116,6 +127,46 @@ def _entries(trials: Sequence[Trial]) -> dict[str, Entry]:
 def _known(trials: Sequence[Trial], name: str) -> list[float]:
     """A figure of the certificates, where it is finite."""
     return _finite(np.array([getattr(one.certificate, name) for one in figures_of(trials, InstanceFigures)]))
+
+
+def right_legs(trial: Trial) -> list[bool]:
+    """Of every adjacency of a plan, whether the best route on the map has it (E_acc ⊆ Adj(π*)); all of an
+    order that ties with the best are right."""
+    plan, case = trial.plan, trial.case
+    if plan is None or not plan.is_complete:
+        return []
+    problem = find(case.preset, case.choice.distance, case.instance).problem(case.maze)
+    true = geodesic_matrix(case.maze, problem.anchors)
+    best = AutoSolver()(true, problem, None).named(problem)
+    wanted = {frozenset(leg) for order in best for leg in pairwise(order)}
+    legs = [frozenset(leg) for order in plan.order for leg in pairwise(order)]
+    return [plan.has_best_order() or leg in wanted for leg in legs]
+
+
+def _paid(trials: Sequence[Trial]) -> list[EffortFigures]:
+    return [one.effort for one in figures_of(trials, InstanceFigures) if one.effort is not None]
+
+
+def _part(part: int, whole: int) -> Entry:
+    return Entry.of_share(k < part for k in range(whole))
+
+
+QUANTITIES: dict[str, Callable[[Sequence[Trial]], Entry]] = {
+    "accepted legs of the best route, %": lambda some: Entry.of_share(
+        is_right for trial in some for is_right in right_legs(trial)
+    ),
+    "plans with these alone, %": lambda some: Entry.of_share(
+        all(legs) for trial in some if (legs := right_legs(trial))
+    ),
+    "pairs searched off the route, %": lambda some: _part(
+        sum(one.num_off for one in _paid(some)), sum(one.num_on + one.num_off for one in _paid(some))
+    ),
+    "pairs searched at all, %": lambda some: _part(
+        sum(one.num_searched for one in _paid(some)), sum(one.num_pairs for one in _paid(some))
+    ),
+    "Σ W of the legs, steps": lambda some: Entry.of_mean(one.width for one in _paid(some)),
+}
+"""Accepted-edge precision, and what eq. 36, 31c and 40 are about; the last three where records tell."""
 
 
 def _margin_sheet(groups: Mapping[str, Sequence[Trial]]) -> Sheet:

@@ -44,17 +44,6 @@ def test_variants_change_what_they_say():
     assert (challenge.max_doubts, challenge.max_challenges) == (0, 0)
 
 
-@pytest.mark.parametrize(
-    ("variant", "guidance"),
-    [("online", {}), ("noisy-injection", {"inject": "noisy"}), ("sparse-guidance", {"spread": "sparse"})],
-)
-def test_guidance_variants_ask_a_sampler_that_is_guided_otherwise(variant, guidance):
-    search = searched(make_planner(), scattered_problem(1, 1), variant)
-    assert search.source.models.sampler.guidance == guidance
-    assert search.source.models.sampler.queries
-    GuidanceParams(**guidance)
-
-
 @pytest.mark.parametrize("variant", ["no-student", "verified-no-student", "paper"])
 def test_variants_of_the_full_network_have_no_student(variant):
     planner = make_planner()

@@ -61,13 +61,6 @@ def test_a_peer_is_measured_by_name_and_its_records_carry_it(tmp_path, planners)
     assert read_trials(tmp_path / "pairs.jsonl")[0].case.choice.planner == "dataset-graph"
 
 
-def test_a_folder_that_cannot_be_made_is_an_error_before_any_work(tmp_path, capsys, planners):
-    (tmp_path / "file").write_text("")
-    assert main(["pairs", "--preset", MEDIUM, "--out", str(tmp_path / "file" / "new")]) == 2
-    assert "cannot write" in capsys.readouterr().err
-    assert not planners
-
-
 def lack(monkeypatch, module):
     """Let a module look as if it were not installed."""
     found = importlib.util.find_spec

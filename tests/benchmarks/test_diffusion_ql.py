@@ -28,18 +28,6 @@ def test_the_schedule_preserves_variance_from_clean_to_almost_noise():
     torch.testing.assert_close(signal[-1], torch.exp(torch.tensor(-0.1 - 0.5 * 9.9)))
 
 
-def test_denoising_with_the_true_noise_restores_the_action():
-    """Fresh noise aside: each step ends where the clean action has the noise of the level below."""
-    signal = signal_left(PARAMS).double()
-    clean, noise = torch.tensor(0.4, dtype=torch.float64), torch.tensor(0.9, dtype=torch.float64)
-    for step in denoising_steps(PARAMS):
-        noisy = signal[step.level].sqrt() * clean + (1 - signal[step.level]).sqrt() * noise
-        seen = step.scale * noisy - step.shrink * noise
-        torch.testing.assert_close(seen, clean, atol=1e-6, rtol=0)
-    assert denoising_steps(PARAMS)[-1].fresh_noise == 0
-    assert all(step.fresh_noise > 0 for step in denoising_steps(PARAMS)[:-1])
-
-
 def test_each_step_keeps_the_variance_of_its_level():
     """Unit-variance clean actions and independent noise have the marginal of the level below afterwards."""
     signal = signal_left(PARAMS).double()
@@ -49,17 +37,6 @@ def test_each_step_keeps_the_variance_of_its_level():
         of_noise = step.to_noisy**2 * (1 - before) + step.fresh_noise**2
         torch.testing.assert_close(of_clean, after.sqrt(), atol=1e-6, rtol=0)
         torch.testing.assert_close(of_noise, 1 - after, atol=1e-6, rtol=0)
-
-
-def test_actions_stay_in_bounds_and_repeat():
-    tracker = SubgoalTracker(DiffusionActor(PARAMS, SCALING))
-    rng = np.random.default_rng(0)
-    observation, subgoal = rng.normal(0, 100, (200, 2)), rng.normal(0, 1000, (200, 2))
-    action = tracker(observation, subgoal)
-    assert action.shape == (200, 2)
-    assert (np.abs(action) <= 1.0).all()
-    np.testing.assert_array_equal(tracker(observation, subgoal), action)
-    np.testing.assert_allclose(tracker(observation[0], subgoal[0]), action[0], atol=1e-6)
 
 
 def test_the_body_of_an_observation_matters_and_its_place_does_not():

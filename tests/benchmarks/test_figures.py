@@ -35,14 +35,3 @@ def test_records_are_small_and_come_back(plans, walk):
         line = trial.to_json()
         assert len(line) < 40_000
         assert Trial.from_json(line, figures.SUITE.figures) == trial
-
-
-def test_the_overview_takes_the_search_that_flips_most(plans):
-    searches = [trial for trial in plans if getattr(trial.figures, "search", None)]
-    counts = [trial.figures.search.num_flips for trial in searches]
-    assert {trial.case.variant for trial in searches} == {"online"}
-    panels = next(one for one in figures.figure_maps(plans) if one.name == "figures-rounds")
-    first = searches[counts.index(max(counts))]
-    assert any(first.case.instance in note for note in panels.notes)
-    assert panels.support is not None
-    assert len(panels.panels) == 3

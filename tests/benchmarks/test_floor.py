@@ -7,7 +7,6 @@ import pytest
 from benchmarks.collect.expert import ACTION_DIM, OBSERVATION_DIM
 from benchmarks.collect.walks import HEALTHY_HEIGHTS
 from benchmarks.expert.floor import DirectedAnt, Floor
-from chronoforest.envs.tasks import make_env
 from chronoforest.errors import WorkerDied
 
 
@@ -32,21 +31,6 @@ def test_an_ant_is_ogbenchs_directed_ant():
     assert len(directions) == 3
     np.testing.assert_allclose(np.linalg.norm(list(directions), axis=1), 1.0)
     assert theirs.unwrapped._healthy_z_range == HEALTHY_HEIGHTS
-
-
-def test_the_mazes_ant_is_the_floors():
-    """From one state one action leads to one state, and the maze's observation is x, y and the floor's."""
-    maze, ant = make_env("antmaze-medium-stitch-v0").unwrapped, DirectedAnt((0,))
-    maze.reset(options={"task_id": 1})
-    np.testing.assert_array_equal(maze.get_ob()[2:], np.concatenate([maze.data.qpos[2:], maze.data.qvel]))
-    for array in ("jnt_range", "actuator_gear", "actuator_ctrlrange", "dof_damping", "dof_armature"):
-        np.testing.assert_array_equal(getattr(maze.model, array), getattr(ant.env.model, array))
-    assert (maze.frame_skip, maze.dt) == (ant.env.frame_skip, ant.env.dt)
-    ant.reset()
-    action = np.linspace(-1, 1, ACTION_DIM).astype(np.float32)
-    for env in (maze, ant.env):
-        env.set_state(maze.data.qpos.copy(), maze.data.qvel.copy())
-    np.testing.assert_allclose(maze.step(action)[0][2:], ant.step(action)[0][:-2], atol=1e-9)
 
 
 @pytest.mark.parametrize("ends_when_fallen", [False, True])
@@ -86,10 +70,6 @@ def test_the_number_of_workers_changes_nothing(walks):
     for one, other in zip(seen, other_seen, strict=True):
         for name, array in vars(one).items():
             np.testing.assert_array_equal(array, getattr(other, name))
-
-
-def test_ants_differ(walks):
-    assert len(np.unique(walks[0][0], axis=0)) == 3
 
 
 def test_a_worker_that_dies_is_reported():

@@ -67,15 +67,3 @@ def test_recordings_walk_along_corridors_from_cell_to_cell(corridors):
     cells = gap.argmin(axis=-1)
     links = set(zip(corridors.source.tolist(), corridors.target.tolist(), strict=True))
     assert all((a, b) in links for walk in cells.tolist() for a, b in pairwise(walk))
-
-
-def test_a_grown_world_is_one_and_the_same_seed_grows_it_again():
-    world, again = Corridors.grown(9, 1), Corridors.grown(9, 1)
-    np.testing.assert_array_equal(world.source, again.source)
-    reached, open_cells = {0}, [0]
-    while open_cells:
-        here = open_cells.pop()
-        news = set(world.target[world.source == here].tolist()) - reached
-        reached |= news
-        open_cells += news
-    assert len(reached) == len(world) == 81

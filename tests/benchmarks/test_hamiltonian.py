@@ -34,13 +34,6 @@ def test_an_instance_is_planned_and_measured(trials):
         assert Trial.from_json(trial.to_json(), hamiltonian.SUITE.figures) == trial
 
 
-def test_the_order_of_graph_fixed_comes_from_the_grid():
-    planner = FakePlanner(GIANT)
-    case = next(c for c in hamiltonian.cases(Request(1, 1)) if c.variant == "graph-fixed")
-    hamiltonian.run_instance(case, planner)
-    assert planner.asked[0][3][0][0] == "S1"
-
-
 def test_only_what_all_variants_solved_is_compared(trials):
     first = trials[0]
     failed = replace(first, plan=replace(first.plan, is_complete=False))

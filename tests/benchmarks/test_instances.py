@@ -5,7 +5,7 @@ import pytest
 from fake_planner import StraightDistance
 
 from benchmarks import instances, problems
-from benchmarks.mazes import cell_of, maze
+from benchmarks.mazes import maze
 from benchmarks.references import bfs_matrix
 from chronoforest.errors import BadResult, CannotWrite
 from chronoforest.routing.solver import best_two_costs, solve_exact
@@ -19,14 +19,6 @@ def test_every_task_and_every_pair_has_two_groups_in_each_bin():
     assert set(counts.values()) == {2}
     assert len(counts) == (5 + 10) * 3
     assert SET.seed == 42
-
-
-def test_waypoints_are_other_cells_than_the_ends():
-    for one in SET.instances:
-        cells = [tuple(cell) for cell in cell_of(one.problem(maze("giant")).anchors)]
-        ends = {tuple(end) for task in one.tasks for end in maze("giant").tasks[task - 1]}
-        assert set(cells) - ends == set(cells[len(one.tasks) : -len(one.tasks)])
-        assert len(one.waypoints) == 3
 
 
 def test_gaps_are_those_of_the_grid_and_fall_from_bin_to_bin():
@@ -62,13 +54,6 @@ def test_joint_costs_find_the_solver_s_optimum(num_agents):
     costs = problems.joint_costs(matrix, np.array([[0, 1, 2]]), num_agents)
     best, second = best_two_costs(matrix, problem)
     np.testing.assert_allclose(np.sort(costs[0])[:2], [best, second])
-
-
-def test_the_goal_of_task_3_steps_aside_for_the_start_of_task_1():
-    starts, goals = instances.agent_ends(maze("giant"), (1, 3))
-    assert np.linalg.norm(goals[1] - starts[0]) == pytest.approx(instances.APART)
-    alone = instances.agent_ends(maze("giant"), (3,))[1]
-    np.testing.assert_array_equal(alone, [[0.0, 0.0]])
 
 
 def test_sets_load_back(tmp_path):

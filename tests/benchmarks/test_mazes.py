@@ -47,10 +47,6 @@ def test_a_path_crosses_a_wall_even_between_free_points():
     assert giant.path_clearance(np.array([[0.0, 0.0], [8.0, 0.0]])) == 0.0
 
 
-def test_sliding_along_a_wall_is_not_crossing_it():
-    assert not maze("giant").crosses_wall(np.array([[-2.0, 0.0], [-2.0, 8.0], [2.0, 8.0]]))
-
-
 def test_a_single_point_and_a_path_off_the_map_are_judged_too():
     giant = maze("giant")
     assert giant.crosses_wall(np.array([[4.0, 0.0]]))

@@ -9,13 +9,6 @@ from chronoforest.presets.loading import load_planner
 from chronoforest.presets.named import get_preset
 
 
-def test_a_nested_number_is_replaced_and_keeps_its_kind():
-    params = with_value(PlannerParams(), "search.junction.num_samples", 6.0)
-    assert params.search.junction.num_samples == 6
-    assert isinstance(params.search.junction.num_samples, int)
-    assert with_value(PlannerParams(), "search.uncertainty_weight", 2).search.uncertainty_weight == 2.0
-
-
 def test_a_changed_planner_leaves_the_other_as_it_was():
     planner = load_planner("pointmaze-medium-stitch-v0")
     params, alpha = planner.params, planner.models.calibration.alpha

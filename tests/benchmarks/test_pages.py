@@ -69,11 +69,6 @@ def test_cells_are_from_labels_and_headers_and_a_dash_stays(page):
     assert "| ours | <ours; seconds> |" in filled
 
 
-def test_a_table_is_written_as_a_whole(page):
-    name = page({"below": "## Heading", "table": "planner", "whole": "all"})
-    assert fill(name, TABLES, lambda source: f"| {source} |").startswith("## Heading\n\n| all |\n\n| planner")
-
-
 @pytest.mark.parametrize(
     "place", [{"below": "## Other", "table": "planner"}, {"below": "## Heading", "table": "x"}]
 )
@@ -96,16 +91,6 @@ def test_conditions_choose_the_trials_and_by_makes_a_table_of_them():
         "| point large",
         "| ant giant",
     ]
-
-
-def test_records_that_do_not_tell_when_the_first_plan_was_there_have_a_dash():
-    assert float(content("records/verified-pairs.jsonl.gz; seed=0; first plan s (median)")) > 0
-    assert content("records/graph-pairs.jsonl.gz; seed=0; first plan s (median)") == "–"
-
-
-def test_a_cell_of_the_papers_tables_is_found_by_suite_table_row_and_column():
-    cell = content("records/paper/hamiltonian; hamiltonian-own-ratios; M = 2; online ÷ graph-fixed")
-    assert 0.9 < float(cell.split(" ")[0]) < 1.1
 
 
 @pytest.mark.parametrize(

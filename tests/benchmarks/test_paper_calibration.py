@@ -33,6 +33,11 @@ def test_scale_and_alphas_are_found(pairs):
 def test_ratios_and_slack_are_those_of_the_truth(pairs):
     found = calibration.fit(*pairs, stored(0.0))
     assert found.local_ratios == pytest.approx([1.0, 1.0])
+    case = calibration.cases(Request())[0]
+    row = calibration.calibration_fits([Trial(case, None, figures=found)])[0].rows[0]
+    local, far = (row.entries[name].ours.value for name in calibration.MEDIANS)
+    assert local == pytest.approx(1.0)
+    assert 1.1 < far < found.all_ratios[1]
     assert found.all_ratios[1] > 1.3
     bins = {one.to: one for one in found.bins}
     assert bins[50.0].slack == pytest.approx([0.0, 0.0, 0.0], abs=1e-9)

@@ -8,7 +8,7 @@ import pytest
 from benchmarks import parameters
 from benchmarks.numbers import content
 from benchmarks.pages import ROOT, entries, fill
-from benchmarks.parameters import meanings, parameter_table
+from benchmarks.parameters import meanings
 from chronoforest.errors import InvalidParameter
 
 NAMED = {
@@ -42,14 +42,6 @@ def test_a_docstring_tells_every_name_it_lists_with_what_follows():
         "width": "two of a kind",
         "hue": "what `hue: 1` is, and more of it",
     }
-
-
-def test_a_table_has_classes_single_parameters_and_constants_in_their_order():
-    table = parameter_table("WindowParams, Variant.piece_samples, junction.NUM_TRIES")
-    names = [row[0].strip("`") for row in table.rows]
-    assert names == ["WindowParams.stride", "WindowParams.horizon", "Variant.piece_samples", "NUM_TRIES"]
-    assert table.rows[0][1:] == ("`5`", "steps between two frames")
-    assert table.rows[3][2].startswith("batches that a leaf is sampled in")
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from fakes import FakeModels, make_planner
 from benchmarks.ablations import CHOICES
 from benchmarks.case import Case
 from benchmarks.experiments import parts
-from benchmarks.experiments.ablation import Ablation, gains, verdict
-from benchmarks.experiments.parts import BOTH, FOREST, LENGTH, ORDER, PARTS, ROOM, part_tables
+from benchmarks.experiments.ablation import Ablation, gains
+from benchmarks.experiments.parts import FOREST, LENGTH, ORDER, PARTS, ROOM, part_tables
 from benchmarks.problems import supported_problem
 from benchmarks.suite import Request
 from benchmarks.trials import Trial
@@ -63,15 +63,6 @@ def test_rows_share_problems_and_seeds():
             c for c in CASES if c.variant == "verified" and (c.num_waypoints or not part.is_about_order)
         ]
         assert [replace(c.chosen(planner=CHRONOFOREST), variant="verified") for c in own] == wanted
-
-
-def test_all_sets_of_problems_are_there():
-    assert {case.suite for case in CASES} == {"pairs", "multi", "order", "hamiltonian", "stitch"}
-    stored = {(c.choice.distance, c.num_agents) for c in CASES if c.suite == "hamiltonian"}
-    assert stored == {(distance, agents) for distance in ("own", "paper") for agents in (1, 2)}
-    assert {case.preset for case in CASES if case.suite == "stitch"} == set(parts.TELEPORT)
-    num_pairs = sum(c.suite == "pairs" and c.variant == "paper" for c in parts.cases(Request()))
-    assert num_pairs == 60
 
 
 @pytest.mark.parametrize(("preset", "suites"), [("antmaze-large-stitch-v0", 4), ("yard", 1)])
@@ -153,10 +144,3 @@ def test_what_is_worse_without_a_part_is_what_it_adds(pairs, changes, told):
     assert gains(worth) == [told]
     notes = " ".join(part_tables(trials)[1].notes)
     assert f"the target's tree, 5 problems: {told}." in notes
-
-
-def test_only_problems_of_both_rows_are_compared(pairs):
-    whole, part = of(pairs, BOTH), of(pairs, FOREST)
-    assert len(Ablation.of(whole, part[:1]).pairs) == 1
-    assert verdict("the roadmap", Ablation.of(whole[:1], part)).endswith("1 problems: too few to tell.")
-    assert not Ablation.of(whole[:1], part).is_idle

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from fakes import SPEED, FakeModels, make_planner
@@ -7,7 +9,7 @@ from benchmarks.experiments import hamiltonian as probes
 from benchmarks.experiments.hamiltonian import Growth
 from benchmarks.mazes import maze
 from benchmarks.references import geodesic_matrix
-from chronoforest.types import Problem
+from chronoforest.types import Pair, Problem
 
 GIANT = maze("giant")
 PROBLEM = Problem([[1.0, 1.0]], [[19.0, 19.0]], [[1.0, 19.0]])
@@ -40,8 +42,15 @@ def test_a_straight_clock_is_exact_where_no_wall_is_in_between(growth):
     assert min(ratios) == pytest.approx(SPEED, rel=0.05)
 
 
-def test_nothing_is_measured_where_no_forest_was_grown():
-    assert probes.measure_probes(Growth(), FakeModels(), GIANT) is None
+def test_pairs_off_the_route_and_pairs_never_searched_are_counted():
+    result = make_planner().plan(PROBLEM, variant="online")
+    first = result.rounds[0]
+    legs, off = first.route.legs, Pair(0, 2) if Pair(0, 2) not in first.route.legs else Pair(0, 1)
+    back = Pair(legs[0].target, legs[0].source)
+    planted = replace(result, rounds=(replace(first, pairs=(back, off)), replace(first, pairs=(off,))))
+    found = probes.EffortFigures.of(planted)
+    assert (found.num_on, found.num_off, found.num_searched, found.num_pairs) == (1, 2, 2, 3)
+    assert found.width == pytest.approx(sum(leg.width for route in result.routes for leg in route.legs))
 
 
 def test_residuals_are_straight_around_walls_or_unknown():
@@ -52,7 +61,3 @@ def test_residuals_are_straight_around_walls_or_unknown():
     assert around == pytest.approx(geodesic_matrix(GIANT, [source[1], target[1]])[0, 1])
     assert around > 8.0
     assert np.isinf(inside)
-
-
-def test_depths_count_segments():
-    assert probes.depths(np.array([-1, 0, 0, 1, 3])).tolist() == [0, 1, 1, 2, 3]

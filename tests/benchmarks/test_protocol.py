@@ -8,7 +8,7 @@ from protocol_runs import make_cases
 from benchmarks.case import Case
 from benchmarks.experiments.protocol import PROTOCOL_SUITES
 from benchmarks.mazes import cell_of, maze
-from benchmarks.problems import mismatched_triples, open_cells, order_problem, random_problem
+from benchmarks.problems import mismatched_triples, open_cells, random_problem
 from benchmarks.references import geodesic_matrix
 from benchmarks.suite import Request
 from chronoforest.envs.maps import cell_centre
@@ -20,13 +20,6 @@ GIANT = "pointmaze-giant-stitch-v0"
 
 def case(suite, **values):
     return Case(suite, PlannerChoice(GIANT), **values)
-
-
-@pytest.mark.parametrize("suite", ["stitch", "track"])
-def test_walked_suites_run_every_task_equally_often_and_in_turn(suite):
-    cases = make_cases(case(suite, reference="centres"), 3)
-    assert [c.task for c in cases[:6]] == [1, 2, 3, 4, 5, 1]
-    assert len(set(cases)) == 15
 
 
 def test_order_spreads_its_triples_over_the_tasks():
@@ -87,14 +80,6 @@ def test_mismatched_triples_are_those_that_raw_distance_misorders_less_the_neare
     edge = np.quantile(list(gaps.values()), 0.25)
     assert found == {triple for triple, gap in gaps.items() if gap >= edge - 1e-12}
     assert 0 < len(found) < len(gaps)
-
-
-def test_order_problems_are_official_tasks_with_three_other_cells():
-    problems = [order_problem(case("order", task=2, episode=k), StraightDistance()) for k in range(4)]
-    for problem in problems:
-        np.testing.assert_array_equal(problem.anchors[[0, -1]], [[52, 0], [0, 36]])
-        assert problem.num_waypoints == 3
-    assert len({problem.waypoints.tobytes() for problem in problems}) == 4
 
 
 def test_bad_requests_carry_what_was_asked():

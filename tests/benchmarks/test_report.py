@@ -20,16 +20,13 @@ from benchmarks.experiments.protocol import (
     PROTOCOL_SUITES,
     bench_table,
     plan_random,
-    setup_tables,
-    setup_title,
 )
 from benchmarks.mazes import maze
-from benchmarks.metrics import Estimate
 from benchmarks.pages import ROOT
 from benchmarks.registry import CONTENTS, SUITES
 from benchmarks.report.page import write_report
-from benchmarks.report.pictures import Chart, Panel, Panels, Series, Way, shared_labels
-from benchmarks.report.tables import Entry, Row, Sheet, ratio, shown
+from benchmarks.report.pictures import Chart, Panel, Panels, Series, Way
+from benchmarks.report.tables import Entry, Row, Sheet, ratio
 from benchmarks.run import read_records, run_cases
 from benchmarks.suite import Contents, Suite
 from benchmarks.trials import Trial
@@ -136,14 +133,6 @@ def test_a_module_in_the_current_folder_is_not_run(tmp_path, monkeypatch):
     assert f"<h1>{CONTENTS[0].title}" in (tmp_path / "report" / "index.html").read_text()
 
 
-def test_figures_are_shown_with_what_is_known_of_them():
-    assert shown(Entry(None)) == "–"
-    assert shown(Entry(Estimate(2.0, -float("inf"), float("inf")), 1)) == "2.0 [?]"
-    assert shown(Entry.of_share([True, True])).startswith("100.0 [")
-    for entry in (Entry.of_mean([], "1.2"), Entry.of_share([], "1.2"), Entry.of_ratio([], [], "1.2")):
-        assert (entry.ours, entry.num_trials, entry.published) == (None, 0, "1.2")
-
-
 def test_matching_makes_the_interval_of_a_ratio_narrow():
     """Lengths differ much from problem to problem, but their ratio hardly does."""
     rng = np.random.default_rng(0)
@@ -152,10 +141,6 @@ def test_matching_makes_the_interval_of_a_ratio_narrow():
     found = ratio(list(above), list(below))
     assert found.value == pytest.approx(above.mean() / below.mean())
     assert found.low < 1.02 < found.high < found.low + 0.01
-
-
-def test_anchors_in_one_place_share_a_label():
-    assert shared_labels(TWO) == {"S1": "S1, G2", "S2": "S2", "W1": "W1", "G1": "G1", "G2": "S1, G2"}
 
 
 @pytest.mark.parametrize("suite", PROTOCOL_SUITES)
@@ -169,14 +154,3 @@ def test_every_protocol_suite_has_a_table_with_a_row_per_task_and_one_for_all(su
     screen = StringIO()
     Console(file=screen, width=250).print(table.to_rich())
     assert all(name in screen.getvalue() for name in ("a title", *table.header[1:]))
-
-
-def test_setups_have_tables_of_their_own_whose_titles_tell_what_is_not_as_usual():
-    failed = [Trial(case, None, refusal="outside") for case in CASES]
-    others = [
-        replace(trial, case=trial.case.chosen(planner="tree-single", device="cuda")) for trial in failed
-    ]
-    titles = [table.title for table in setup_tables("pairs", [*failed, *others])]
-    assert titles == [f"pairs, {GIANT}, online", f"pairs, {GIANT}, online, planner tree-single"]
-    assert setup_title(replace(CASES[0], num_agents=2, replans=False)).endswith("agents 2, replans False")
-    assert bench_table("pairs", failed).rows[0][-1] == "3 no plan"

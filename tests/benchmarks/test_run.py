@@ -10,7 +10,7 @@ from protocol_runs import make_cases
 from benchmarks.case import Case
 from benchmarks.experiments.protocol import PROTOCOL_SUITES, load_walker
 from benchmarks.run import read_records, read_trials, run_cases
-from benchmarks.trials import Origin, fingerprint
+from benchmarks.trials import Origin
 from chronoforest.engines import Answer
 from chronoforest.errors import BadCheckpoint, BadResult, UnknownPreset
 from chronoforest.peers.choice import PlannerChoice
@@ -76,9 +76,6 @@ def test_a_torn_last_line_is_run_again(tmp_path):
     [
         "3",
         "{}",
-        '{"case": [], "plan": null, "walk": null, "refusal": ""}',
-        '{"case": {"suite": "pairs"}, "plan": null, "walk": null, "refusal": ""}',
-        '{"case": {"suite": [], "preset": "x"}, "plan": null, "walk": null, "refusal": ""}',
         '{"case": {"suite": "pairs", "preset": "", "data": 3}, "plan": null, "walk": null, "refusal": ""}',
     ],
 )
@@ -143,16 +140,6 @@ def test_trackers_are_loaded_alone_and_by_name(tmp_path):
         load_walker(PlannerChoice(GIANT.replace("giant", "large"), tracker="bc", weights=tmp_path))
 
 
-def test_a_case_that_was_run_twice_counts_once_and_as_the_last(tmp_path):
-    path = tmp_path / "pairs.jsonl"
-    first, second = run_cases(FAKE, CASES[:2], tmp_path)
-    again = replace(first, plan=replace(first.plan, seconds=99.0))
-    with path.open("a") as file:
-        file.write(again.to_json() + "\n")
-    assert read_trials(path) == [again, second]
-    assert read_records(tmp_path, FAKE) == [again, second]
-
-
 def test_compressed_records_are_read_too_and_plain_ones_count_more(tmp_path):
     trials = run_cases(FAKE, CASES, tmp_path)
     path = tmp_path / FAKE.file
@@ -163,15 +150,6 @@ def test_compressed_records_are_read_too_and_plain_ones_count_more(tmp_path):
     path.unlink()
     assert read_records(tmp_path, FAKE) == trials
     assert run_cases(REFUSED, CASES, tmp_path) == trials
-
-
-def test_a_trial_tells_what_made_it(tmp_path):
-    (trial,) = run_cases(FAKE, CASES[:1], tmp_path / "pairs")
-    files = PlannerChoice(GIANT).weight_files
-    known = [path for path in files if path.is_file()]
-    assert [path.stem for path in known] == ["density", "distance", "denoiser", "student", "tracker"]
-    assert trial.origin == Origin(version("chronoforest"), "cpu", fingerprint(*known), trial.origin.preset)
-    assert len(trial.origin.weights) == len(trial.origin.preset) == 16
 
 
 def test_where_it_runs_does_not_make_another_trial_of_a_case(tmp_path):

@@ -83,26 +83,6 @@ def sampled(actor, observations, noise):
     return action, (normal.log_prob(raw) - slope).sum(dim=-1, keepdim=True)
 
 
-def test_each_part_of_the_loss_moves_its_own_parameters():
-    sac, batch = make_sac(), make_batch()
-    sac.loss(batch).backward()
-    before = [parameter.grad.clone() for parameter in sac.critic.parameters()]
-    assert all(parameter.grad is None for parameter in sac.target.parameters())
-    sac.zero_grad()
-    with torch.no_grad():
-        sac.actor.weights[-1].mul_(-3.0)  # other actions must not change what the critics learn of these
-    loud = Batch(**{**vars(batch), "continues": torch.zeros_like(batch.continues)})
-    sac.loss(loud).backward()
-    quiet = [parameter.grad.clone() for parameter in sac.critic.parameters()]
-    sac.zero_grad()
-    with torch.no_grad():
-        sac.actor.weights[-1].mul_(5.0)
-    sac.loss(loud).backward()
-    for one, other in zip(quiet, [p.grad for p in sac.critic.parameters()], strict=True):
-        torch.testing.assert_close(one, other)
-    assert any((one != other).any() for one, other in zip(before, quiet, strict=True))
-
-
 def test_replay_draws_only_what_a_seed_has_stored():
     replay = Replay(5, 2, 3, SAC, torch.device("cpu"))
     for tick in range(2):
@@ -112,12 +92,3 @@ def test_replay_draws_only_what_a_seed_has_stored():
     drawn = replay.draw(400).observations[..., 0]
     assert set(drawn[0].tolist()) == {10, 11, 12, 20, 21, 22}
     assert set(drawn[1].tolist()) == {13, 14, 15, 23, 24, 25}
-
-
-def test_rows_are_taken_apart_in_the_order_of_a_batch():
-    replay = Replay(1, 1, 1, SAC, torch.device("cpu"))
-    replay.put(0, torch.arange(ROW)[None])
-    batch = replay.draw(1)
-    flat = torch.cat([batch.observations, batch.actions, batch.next_observations], dim=-1)
-    assert flat.flatten().tolist() == list(range(ROW - 2))
-    assert (batch.rewards.item(), batch.continues.item()) == (ROW - 2, ROW - 1)

@@ -1,10 +1,15 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from benchmarks.experiments import hamiltonian, theory
+from benchmarks.experiments import cost, hamiltonian, theory
 from benchmarks.experiments.hamiltonian import InstanceFigures, ProbeFigures
+from benchmarks.instances import find
+from benchmarks.references import geodesic_matrix
 from benchmarks.suite import Request
-from benchmarks.trials import Trial
+from benchmarks.trials import PlanFigures, Trial
+from chronoforest.routing.solver import AutoSolver
 from chronoforest.types import Certificate
 
 FIRST, SECOND, *_ = theory.cases(Request(1, 1))
@@ -16,10 +21,35 @@ def trial(case, rows):
     return Trial(case, None, figures=InstanceFigures(SURE, 4, 0, ProbeFigures(0.1, 2.0, list(rows))))
 
 
-def test_the_trials_are_the_online_ones_of_the_other_suite():
-    request = Request(1, 1)
-    assert set(theory.cases(request)) < set(hamiltonian.cases(request))
-    assert theory.SUITE.file == hamiltonian.SUITE.file
+def test_a_planted_wrong_order_is_seen_in_its_legs_and_a_tie_is_right():
+    case = next(case for case in hamiltonian.cases(Request(1, 1)) if case.num_agents == 1)
+    maze, problem = case.maze, find(case.preset, case.choice.distance, case.instance).problem(case.maze)
+    true = geodesic_matrix(maze, problem.anchors)
+    best = AutoSolver()(true, problem, None)
+    ((start, first, *others, goal),) = best.named(problem)
+    for order, right in (((start, first, *others, goal), 4), ((start, others[1], first, others[0], goal), 1)):
+        length = best.cost(true) * (1.0 if right == 4 else 1.2)
+        figures = (True, False, 1.0, 1.0, 1.0, best.cost(true), length, None, 1.0, 1, 1, 1.0, (order,))
+        assert sum(theory.right_legs(Trial(case, PlanFigures(*figures)))) == right
+    tied = Trial(case, PlanFigures(*figures[:6], best.cost(true), *figures[7:]))
+    assert all(theory.right_legs(tied))
+
+
+def test_a_planted_detour_and_more_rounds_are_seen_in_the_loss():
+    figures = (True, False, 1.0, 1.0, 1.0, 90.0, 90.0, None, 1.0, 1)
+    online, exhaustive = (
+        Trial(
+            replace(FIRST, variant=variant),
+            PlanFigures(*figures[:6], length, *figures[7:], rounds, 1.0, ()),
+            figures=InstanceFigures(Certificate(50.0, 1.0, True), 4, 0),
+        )
+        for variant, length, rounds in (("online", 95.0, 4), ("exhaustive", 90.0, 10))
+    )
+    (row,) = cost.loss_sheet([online, exhaustive]).rows
+    found = {name: entry.ours.value for name, entry in row.entries.items()}
+    assert (found["rounds saved"], found["J* longer, units"]) == (6.0, 5.0)
+    assert [found[f"eq. 44 at λ = {rate}, %"] for rate in ("0.1", "1", "10")] == [0.0, 1.0, 1.0]
+    assert [found[f"eq. 43 at λ = {rate}, %"] for rate in ("1", "10")] == [0.0, 1.0]
 
 
 def test_intervals_of_coverage_count_instances():

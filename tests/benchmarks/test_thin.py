@@ -1,21 +1,13 @@
 import numpy as np
 import pytest
 
-from benchmarks.experiments import parts, thin
+from benchmarks.experiments import thin
 from benchmarks.problems import random_problem
-from benchmarks.suite import CONTENDERS, Request
+from benchmarks.suite import Request
 from chronoforest.data.episodes import Episodes, flat_arrays, load, write_arrays
 from chronoforest.errors import BadDataset
 
 CASES = thin.cases(Request(episodes=2))
-
-
-def test_every_planner_sees_the_same_problems_on_every_count():
-    problems = {(case.change, case.choice.planner, case.variant): set() for case in CASES}
-    for case in CASES:
-        problems[case.change, case.choice.planner, case.variant].add(case.seeds)
-    assert len(problems) == 4 * len(CONTENDERS)
-    assert len({frozenset(some) for some in problems.values()}) == 1
 
 
 def recordings(path, count):
@@ -48,14 +40,3 @@ def test_every_row_sees_the_same_pairs_on_every_count_and_they_are_those_of_suit
         assert {case.choice.weights for case in own} == {thin.FOLDER / str(count)}
     same = next(case for case in PART_CASES if case.seeds == first.seeds)
     assert (random_problem(same).anchors == random_problem(first).anchors).all()
-
-
-def test_what_takes_minutes_or_is_not_trained_has_no_row():
-    rows = {(case.choice.planner, case.variant) for case in PART_CASES}
-    wanted = {
-        (part.planner, part.variant)
-        for part in parts.PARTS
-        if part.variant not in thin.LEFT_OUT and not part.is_about_order
-    }
-    assert rows == wanted
-    assert len({case.key for case in PART_CASES}) == len(PART_CASES)

@@ -7,7 +7,6 @@ from gap_worlds import VISITS_BEYOND, tolled_planner
 from protocol_runs import run_case
 
 from benchmarks.case import Case
-from benchmarks.experiments.protocol import Walker
 from benchmarks.mazes import maze
 from benchmarks.references import REFERENCES, task_points
 from benchmarks.trials import Trial, measure_plan, measure_unmapped
@@ -45,27 +44,6 @@ def test_a_reference_path_is_followed_to_its_end_without_a_plan(planner, referen
     length = path_length(REFERENCES[reference](maze("giant"), *task_points(maze("giant"))[4]))
     assert abs(trial.walk.units - length) < 5
     assert Trial.from_json(trial.to_json()) == trial
-
-
-def test_a_tracker_that_cannot_follow_runs_out_of_steps_where_it_stopped(planner):
-    resting = Walker(lambda observation, subgoal: np.zeros(2), planner.execution)
-    walk = run_case(Case("track", PlannerChoice(GIANT), 5, 0, reference="centres"), resting).walk
-    assert (walk.cause, walk.steps, walk.units) == ("out of steps", 1000, 0.0)
-
-
-def test_the_lead_of_the_subgoal_is_part_of_a_track_case(planner):
-    seen = []
-
-    def watch(observation, subgoal):
-        seen.append(np.linalg.norm(subgoal))
-        return planner.tracker(observation, subgoal)
-
-    for look_ahead in (None, 2.5):
-        case = Case("track", PlannerChoice(GIANT), 5, 0, reference="centres", look_ahead=look_ahead)
-        run_case(case, Walker(watch, planner.execution))
-        expected = look_ahead or planner.execution.look_ahead
-        assert seen[0] == pytest.approx(expected, abs=0.01)
-        seen.clear()
 
 
 def test_the_order_suite_tells_right_from_wrong_orders(planner):

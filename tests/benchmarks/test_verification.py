@@ -9,15 +9,10 @@ from fakes import SquareDensity
 from benchmarks.case import Case
 from benchmarks.experiments import verification
 from benchmarks.experiments.verification import (
-    PieceFigures,
     Pieces,
-    cases,
     held_out,
     refute,
-    verification_table,
 )
-from benchmarks.suite import Request
-from benchmarks.trials import Trial
 from benchmarks.worlds.strait import STRAIT, Traffic, record
 from chronoforest.data.episodes import Episodes
 from chronoforest.data.frames import Frame
@@ -39,12 +34,6 @@ def test_driven_pieces_are_parts_of_recordings_of_the_asked_length():
     lengths = [piece[-1, 0] - piece[0, 0] for piece in found]
     assert len(found) == 20
     assert 6.0 <= min(lengths) <= max(lengths) <= 11.0
-
-
-def test_planted_pieces_are_those_that_the_truth_calls_so():
-    found = pieces().across(5, lambda piece: piece[0, 1] != piece[-1, 1])
-    assert len(found) == 5
-    assert all(piece[0, 1] != piece[-1, 1] for piece in found)
 
 
 def test_bulged_pieces_leave_their_recording_by_the_height_and_end_on_it():
@@ -126,20 +115,3 @@ def test_held_out_recordings_in_another_frame_than_the_models_are_refused(tmp_pa
     with pytest.raises(BadDataset, match="import both from tracks in the same plain coordinates") as error:
         held_out(tmp_path, "city", learned(frames[1]))
     assert all(one.summary() in str(error.value) for one in frames)
-
-
-def test_every_world_has_a_driven_and_a_planted_kind():
-    kinds = {}
-    for case in cases(Request(episodes=3)):
-        kinds.setdefault(case.preset, set()).add(case.instance)
-    assert all("driven" in some and len(some) > 1 for some in kinds.values())
-
-
-def test_the_table_tells_what_the_denoiser_refutes_beyond_density_and_headings():
-    case = Case("verification", PlannerChoice("strait"), instance="turned")
-    (sheet,) = verification_table([Trial(case, None, figures=PieceFigures("turned", 20, 5, 12))])
-    (row,) = sheet.rows
-    shares = {name: entry.ours.value for name, entry in row.entries.items()}
-    assert shares["refuted"] == pytest.approx(17 / 20)
-    assert shares["by density and headings"] == pytest.approx(5 / 20)
-    assert shares["of the rest by the denoiser"] == pytest.approx(12 / 15)

@@ -5,7 +5,6 @@ from tiny_ant import write_ant_expert
 
 from benchmarks.__main__ import main
 from benchmarks.collect.expert import load_expert
-from chronoforest import cli
 from chronoforest.data.episodes import load
 
 NAME = "pointmaze-medium-stitch-v0"
@@ -45,12 +44,3 @@ def test_an_ants_expert_walks_and_generate_tells_how(tmp_path, capsys):
     printed = capsys.readouterr().out
     for words in ("of 2", "within 0.5", "away from the goal", "at the end"):
         assert words in printed
-
-
-def test_inspect_prints_and_draws(folder, capsys):
-    file, picture = folder / f"{NAME}.npz", folder / "pictures" / "coverage.png"
-    assert cli.main(["data", "inspect", str(file), "--png", str(picture)]) == 0
-    printed = capsys.readouterr().out
-    for word in ("3 of 201 steps", "units/step", "jumps", load(file).fingerprint, str(picture)):
-        assert word in printed
-    assert picture.read_bytes().startswith(b"\x89PNG")

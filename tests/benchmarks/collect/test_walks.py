@@ -50,13 +50,6 @@ def test_stuck_is_upright_still_and_away_from_the_goal():
     assert walks.is_flipped.tolist() == [False, False, False, True]
 
 
-def test_an_official_file_has_no_goals_but_an_ant():
-    walks = Walks(ant_episodes(lines(1.0, 2.0), metadata={}), None)
-    assert walks.summary() == "flipped      0 of 2 (0.0 %) at the end"
-    with pytest.raises(BadDataset, match="does not say where"):
-        walks.arrival_steps(0.5)
-
-
 def test_goals_are_read_and_checked(tmp_path):
     file = tmp_path / "set.npz"
     arrays = {

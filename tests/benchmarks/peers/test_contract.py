@@ -91,19 +91,6 @@ def test_an_order_may_be_given(name):
 
 
 @every_peer
-def test_a_peer_does_the_same_where_another_planner_would_grow_trees(name):
-    peer = make_peer(name)
-    plain, asked = peer.plan(CORNERS, seed=4), peer.plan(CORNERS, seed=4, variant="online")
-    np.testing.assert_array_equal(plain.routes[0].path, asked.routes[0].path)
-
-
-@every_peer
-def test_the_order_is_the_shortest_in_an_open_square(name):
-    problem = Problem([[3.0, 3.0]], [[17.0, 3.0]], [[12.0, 3.0], [6.0, 3.0]])
-    assert make_peer(name).plan(problem).routes[0].order == ["S1", "W2", "W1", "G1"]
-
-
-@every_peer
 def test_legs_may_be_left_as_they_were_found(name):
     found = make_peer(name, params=unshortened(PlannerParams())).plan(CORNERS, seed=2)
     shorter = make_peer(name).plan(CORNERS, seed=2)

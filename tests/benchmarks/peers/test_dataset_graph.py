@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from fakes import BLOCK, SPEED, WindDistance
+from fakes import BLOCK, SPEED
 from peer_cases import make_inputs
 
 from benchmarks.peers.dataset_graph import DatasetGraph, GraphParams
@@ -31,12 +31,6 @@ def test_the_cost_matrix_is_what_the_ways_take():
     assert cost[0, 2] == pytest.approx(path_length(graph.way(*ACROSS)) / SPEED, rel=0.1)
     assert (np.diag(cost) == 0).all()
     assert cost[0, 2] <= cost[0, 1] + cost[1, 2] + 1e-6
-
-
-def test_a_directed_distance_makes_a_directed_graph():
-    graph = DatasetGraph(make_inputs(distance=WindDistance()))
-    cost = graph.costs(Problem([ACROSS[0]], [ACROSS[1]]))
-    assert cost[1, 0] > 1.5 * cost[0, 1]
 
 
 def test_a_graph_too_thin_to_connect_has_no_way():

@@ -61,13 +61,3 @@ def test_a_tree_expands_the_promising_side_more_often():
     expanded = np.unique(search.tree.parent[1:])
     gained = search.tree.state[expanded[1:], 0] - SOURCE[0]
     assert (gained > 0).mean() > 0.7
-
-
-def test_exploration_spreads_the_tree():
-    inputs = make_inputs(BLOCK)
-    spread = {}
-    for weight in (0.0, 5.0):
-        params = TreeParams(scales=(0.0, 16.0), exploration=weight, max_expanded=30)
-        search = searched(TreeSingle(inputs, params), np.array([3.0, 10.0]), np.array([18.0, 19.0]), 10)
-        spread[weight] = len(np.unique(search.tree.parent[search.tree.parent >= 0]))
-    assert spread[5.0] > spread[0.0]
