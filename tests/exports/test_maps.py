@@ -8,20 +8,21 @@ import socket
 import subprocess
 import time
 from contextlib import contextmanager, suppress
-from itertools import pairwise
 from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
 
 import numpy as np
 import pytest
+from scipy.spatial import cKDTree
 from town import FRAME, NETWORK, ROUTER, places
 
 from chronoforest.cli.learn import export
 from chronoforest.data.frames import Frame
 from chronoforest.errors import InvalidParameter
-from chronoforest.exports.maps import chains, segment_speeds, write_network
+from chronoforest.exports.maps import segment_speeds, write_network
 from chronoforest.exports.network import Network
+from chronoforest.exports.streets import streets
 
 HOPS = set(zip(NETWORK.source.tolist(), NETWORK.target.tolist(), strict=True))
 LIF = {
@@ -88,49 +89,71 @@ LIF = {
 """What VDMA's Layout Interchange Format 1.0.0 requires, written down from its guideline."""
 
 
-def osm_hops(path):
-    """Pairs of nodes that follow each other on ways, and the nodes' places."""
+def read_streets(path):
+    """Directed pairs of nodes, forbidden turns and the nodes' places of a file of OpenStreetMap."""
     osmium = pytest.importorskip("osmium")
-    found, spots = set(), {}
+    ways, forbidden, spots = {}, set(), {}
     for entity in osmium.FileProcessor(str(path)):
         if entity.is_node():
             spots[entity.id - 1] = entity.location.lon, entity.location.lat
         elif entity.is_way():
-            assert entity.tags["oneway"] == "yes"
-            nodes = [node.ref - 1 for node in entity.nodes]
-            found |= set(pairwise(nodes))
-    return found, spots
+            nodes = tuple(node.ref - 1 for node in entity.nodes)
+            ways[entity.id] = {nodes} | ({nodes[::-1]} if entity.tags["oneway"] == "no" else set())
+        else:
+            way, via, onto = (member.ref for member in entity.members)
+            found = {(a, b, d) for a, b in ways[way] for c, d in ways[onto] if b == c == via - 1}
+            assert len(found) == 1
+            assert entity.tags["restriction"].startswith("no_")
+            forbidden |= found
+    return set().union(*ways.values()), forbidden, spots
 
 
 @pytest.mark.parametrize("name", ["city.osm", "city.osm.pbf"])
-def test_ways_of_openstreetmap_are_the_hops_and_nothing_else(tmp_path, name):
-    pytest.importorskip("osmium")
+def test_ways_of_openstreetmap_allow_the_turns_of_hops_and_no_others(tmp_path, name):
     write_network(NETWORK, tmp_path / name, "town")
-    found, spots = osm_hops(tmp_path / name)
-    assert found == HOPS
-    np.testing.assert_allclose([spots[row] for row in range(len(spots))], NETWORK.places, atol=2e-7)
+    segments, forbidden, spots = read_streets(tmp_path / name)
+    assert segments == {(int(a) - 1, int(b) - 1) for a, b, _ in speeds()}
+    places = np.array([spots[row] for row in range(len(spots))])
+    gap, node = cKDTree(FRAME.to_local(places)).query(NETWORK.position)
+    assert gap.max() < 0.05
+    assert len(places) < 0.7 * len(NETWORK.position)
+    hops = [(int(node[a]), int(node[b])) for a, b in HOPS]
+    assert segments == set(hops)
+    onward = {}
+    for a, b in HOPS:
+        onward.setdefault(a, []).append(b)
+    turns = {(node[a], node[b], node[c]) for a, b in HOPS for c in onward.get(b, ())}
+    both = {(a, b, c) for a, b in segments for d, c in segments if b == d}
+    assert both - forbidden == turns
 
 
-def test_every_hop_is_in_one_chain():
-    found = chains(NETWORK)
-    assert sorted(np.concatenate(found).tolist()) == list(range(NETWORK.num_hops))
-    assert len(found) < NETWORK.num_hops / 2
-    for chain in found:
-        assert (NETWORK.target[chain[:-1]] == NETWORK.source[chain[1:]]).all()
+def test_two_directions_a_few_metres_apart_are_one_way():
+    along = 10.0 * np.arange(20)
+    forth, back = (
+        np.stack([along + shift, np.full(20, y)], axis=1) for shift, y in ((0.0, -3.0), (4.0, 3.0))
+    )
+    hops = [(k, k + 1) for k in range(19)] + [(k + 1, k) for k in range(20, 39)]
+    heading = np.repeat([0.0, np.pi], 20)
+    network = Network.straight(
+        np.concatenate([forth, back]), heading, np.array(hops), np.ones(38), 12.0, FRAME
+    )
+    found = streets(network)
+    pairs = set(found.pairs)
+    inner = [pair for pair in pairs if 10.0 < found.nodes[list(pair), 0].min() < 170.0]
+    assert all((b, a) in pairs for a, b in inner)
+    np.testing.assert_allclose(found.nodes[list({a for a, _ in inner}), 1], 0.0, atol=1e-6)
+    is_back = (found.forbidden[:, 0] == found.forbidden[:, 2]).sum()
+    assert is_back == len(found.forbidden) > 10
 
 
-def test_a_ring_without_a_choice_is_a_chain():
-    ring = np.array([[0.0, 0.0], [9.0, 0.0], [9.0, 9.0]])
-    hops = np.array([[0, 1], [1, 2], [2, 0]])
-    network = Network.straight(ring, np.zeros(3), hops, np.ones(3), 5.0, FRAME)
-    assert [len(chain) for chain in chains(network)] == [3]
+def speeds():
+    return [line.split(",") for line in segment_speeds(NETWORK).splitlines()]
 
 
 def test_segment_speeds_are_those_of_the_hops():
-    rows = [line.split(",") for line in segment_speeds(NETWORK).splitlines()]
-    assert {(int(a) - 1, int(b) - 1) for a, b, _ in rows} == HOPS
-    speed = np.array([float(row[2]) for row in rows])
-    np.testing.assert_allclose(speed, NETWORK.length / NETWORK.seconds * 3.6, atol=0.01)
+    speed = np.array([float(row[2]) for row in speeds()])
+    own = NETWORK.length / NETWORK.seconds * 3.6
+    assert (np.abs(speed[:, None] - own) < 0.011).any(axis=1).all()
 
 
 def test_nav2s_edges_join_its_nodes(tmp_path):
@@ -204,9 +227,7 @@ def serving(folder):
     """osrm-routed over the town, exported to a folder."""
     pytest.importorskip("osmium")
     routed, extract, contract = (osrm(name) for name in ("osrm-routed", "osrm-extract", "osrm-contract"))
-    profile = Path(routed).parents[1] / "share" / "profiles" / "car.lua"
-    if not profile.is_file():
-        pytest.skip(f"no profile at {profile}")
+    profile = Path(__file__).parents[2] / "examples" / "recorded.lua"
     for name in ("town.osm.pbf", "speeds.csv"):
         write_network(NETWORK, folder / name, "town")
     quiet = {"cwd": folder, "check": True, "capture_output": True}
@@ -243,7 +264,8 @@ def test_osrm_on_the_exported_file_answers_as_we_do(tmp_path):
             answer = front.route(server, ROUTER, tuple(start), tuple(goal))
             assert answer["code"] == "Ok"
             nodes = [node - 1 for node in answer["routes"][0]["legs"][0]["annotation"]["nodes"]]
-            assert set(pairwise(nodes)) <= HOPS
+            turns = set(zip(nodes, nodes[1:], nodes[2:], strict=False))
+            assert not turns & set(map(tuple, streets(NETWORK).forbidden.tolist()))
             ratios.append(answer["routes"][0]["distance"] / NETWORK.length[own.legs[0]].sum())
     assert len(ratios) > 5
     assert np.mean(ratios) < 1.1

@@ -16,9 +16,10 @@ import numpy as np
 
 from chronoforest.errors import InvalidParameter
 from chronoforest.exports.network import Network
+from chronoforest.exports.streets import streets
 from chronoforest.files import drafted, write_text
 from chronoforest.names import optional
-from chronoforest.types import FloatArray, IntArray
+from chronoforest.types import FloatArray
 
 KMH = 3.6
 """Kilometres an hour of one metre a second."""
@@ -40,62 +41,54 @@ def write_network(network: Network, path: Path, preset: str, hour: int | None = 
     return next(write for ending, write in WRITERS.items() if name.endswith(ending))(network, path, preset)
 
 
-def chains(network: Network) -> list[IntArray]:
-    """Hops that follow each other without a choice, each hop in one chain."""
-    count = len(network.position)
-    num_in, num_out = (np.bincount(side, minlength=count) for side in (network.target, network.source))
-    is_through = (num_in == 1) & (num_out == 1)
-    onward = np.full(count, -1)
-    onward[network.source] = np.arange(network.num_hops)
-    is_left, found = np.ones(network.num_hops, dtype=np.bool_), []
-    # Those that begin at a choice come first; what is left then are rings.
-    order = np.argsort(is_through[network.source], kind="stable")
-    for hop in order.tolist():
-        chain = []
-        while is_left[hop]:
-            is_left[hop] = False
-            chain.append(hop)
-            if not is_through[network.target[hop]]:
-                break
-            hop = int(onward[network.target[hop]])
-        if chain:
-            found.append(np.array(chain, dtype=np.int64))
-    return found
-
-
 def _write_osm(network: Network, path: Path, _: str) -> None:
-    """OpenStreetMap's XML, or its PBF: states are nodes and chains of hops one-way ways."""
+    """OpenStreetMap's XML, or its PBF: every segment of a street a way, and the turns that nobody makes as
+    restrictions."""
     _refuse_units(network, path)
     osmium = optional("osmium", "osm")
-    speed = network.length / network.seconds * KMH
+    mutable, found = osmium.osm.mutable, streets(network)
+    both = {pair: row for row, pair in enumerate(found.pairs)}
+    speed = np.maximum(np.rint(found.speed * KMH), 1).astype(int).tolist()
+    ways: dict[tuple[int, int], int] = {}
     with drafted(path) as draft:
         target = draft.with_name(f"{draft.name}.{'osm.pbf' if path.suffix == '.pbf' else 'osm'}")
         writer = osmium.SimpleWriter(str(target))
         try:
-            for row, place in enumerate(network.places.tolist(), start=1):
-                writer.add_node(osmium.osm.mutable.Node(id=row, location=tuple(place)))
-            for row, chain in enumerate(chains(network), start=1):
-                nodes = [network.source[chain[0]], *network.target[chain]]
-                pace = float(np.average(speed[chain], weights=network.length[chain] + 1e-9))
+            for row, place in enumerate(network.frame.to_user(found.nodes).tolist(), start=1):
+                writer.add_node(mutable.Node(id=row, location=tuple(place)))
+            for (a, b), row in both.items():
+                if (b, a) in ways:
+                    continue
                 tags = {
                     "highway": "tertiary",
+                    "recordings": str(found.count[row]),
                     "oneway": "yes",
-                    "maxspeed": str(max(round(pace), 1)),
-                    "recordings": str(int(network.count[chain].min())),
+                    "maxspeed": str(speed[row]),
                 }
-                writer.add_way(osmium.osm.mutable.Way(id=row, nodes=[int(n) + 1 for n in nodes], tags=tags))
+                if (b, a) in both:
+                    tags |= {
+                        "oneway": "no",
+                        "maxspeed:forward": str(speed[row]),
+                        "maxspeed:backward": str(speed[both[b, a]]),
+                    }
+                ways[a, b] = len(ways) + 1
+                writer.add_way(mutable.Way(id=ways[a, b], nodes=[a + 1, b + 1], tags=tags))
+            for number, (a, via, b) in enumerate(found.forbidden.tolist(), start=1):
+                way, onto = (ways.get(pair) or ways[pair[::-1]] for pair in ((a, via), (via, b)))
+                tags = {"type": "restriction", "restriction": "no_u_turn" if a == b else "no_straight_on"}
+                members = [("w", way, "from"), ("n", via + 1, "via"), ("w", onto, "to")]
+                writer.add_relation(mutable.Relation(id=number, members=members, tags=tags))
         finally:
             writer.close()
         target.replace(draft)
 
 
 def segment_speeds(network: Network, hour: int | None = None) -> str:
-    """OSRM's --segment-speed-file for the .osm of the same network: nodes and km/h of every hop, at an hour
-    of the day."""
-    pace = 1.0 if hour is None else float(network.pace[hour])
-    speed = np.maximum(network.length / (network.seconds * pace) * KMH, 0.1)
-    rows = zip((network.source + 1).tolist(), (network.target + 1).tolist(), speed.tolist(), strict=True)
-    return "".join(f"{source},{target},{kmh:.2f}\n" for source, target, kmh in rows)
+    """OSRM's --segment-speed-file for the .osm of the same network: nodes and km/h of every segment, at an
+    hour of the day."""
+    found, pace = streets(network), 1.0 if hour is None else float(network.pace[hour])
+    speed = np.maximum(found.speed / pace * KMH, 0.1).tolist()
+    return "".join(f"{a + 1},{b + 1},{kmh:.2f}\n" for (a, b), kmh in zip(found.pairs, speed, strict=True))
 
 
 def _write_nav2(network: Network, path: Path, _: str) -> None:

@@ -76,17 +76,23 @@ class Network:
 
     @classmethod
     def of(cls, roadmap: Roadmap, frame: Frame) -> Self:
-        """What recordings say of states; inferred hops last as much longer as they cost more."""
+        """What recordings say of states. A few of them say little of how long a hop takes: its time is theirs
+        and that of a few more which go at the usual pace and take as much longer as it costs more."""
         hops = roadmap.hops
         ends = np.stack([hops.source, hops.target], axis=1)
-        length = np.linalg.norm(roadmap.position[hops.source] - roadmap.position[hops.target], axis=1)
-        steps = np.where(hops.is_recorded, hops.steps, hops.steps * hops.cost / np.maximum(length, LEAST))
+        thin = roadmap.params.hops.thin
+        steps = (hops.count * hops.steps + thin * roadmap.pace * hops.cost) / (hops.count + thin)
         heading = np.arctan2(roadmap.heading[:, 1], roadmap.heading[:, 0])
         reach = roadmap.params.near * roadmap.space.spacing
         seconds = frame.seconds(steps)
         _, low, high = roadmap.times.ratios[0]
         spread = (low * seconds, high * seconds)
-        plain = cls.straight(roadmap.position, heading, ends, seconds, reach, frame, hops.count, spread)
+        position = roadmap.position
+        if not roadmap.space.is_open:
+            position = _tight(
+                position, ends, np.maximum(hops.count, 0.5), roadmap.params.room * roadmap.space.spacing
+            )
+        plain = cls.straight(position, heading, ends, seconds, reach, frame, hops.count, spread)
         return replace(plain, is_recorded=hops.is_recorded)
 
     @property
@@ -146,3 +152,18 @@ class Network:
         own: Any = {field.name: values[field.name] for field in fields(cls)[:-2]}
         frame = Frame(str(values["kind"]), tuple(values["origin"].tolist()), float(values["step"]))
         return cls(**{**own, "reach": float(own["reach"])}, frame=frame, pace=values["pace"])
+
+
+def _tight(position: FloatArray, hops: IntArray, weight: FloatArray, room: float) -> FloatArray:
+    """Places [n, 2] pulled between those before and after them by `weight` of the hops, as plans are pulled
+    tight: at most `room` from where they were; first and last ones stay."""
+    ahead = csr_matrix((weight, hops.T), shape=(len(position),) * 2)
+    sides = [(side, np.asarray(side.sum(axis=1))) for side in (ahead, ahead.T.tocsr())]
+    is_inner = np.logical_and(*(total > 0 for _, total in sides))
+    tight = position
+    for _ in range(40):
+        middle = sum(side @ tight / np.maximum(total, LEAST) for side, total in sides) / 2
+        move = np.where(is_inner, middle - position, 0.0)
+        size = np.linalg.norm(move, axis=1, keepdims=True)
+        tight = position + move * np.minimum(1.0, room / np.maximum(size, LEAST))
+    return tight
