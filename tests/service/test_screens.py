@@ -116,11 +116,33 @@ def keys(page):
     page.click("help")
 
 
+def closed(page):
+    """With a closed area and a stop that is fixed."""
+    page.keys("c")
+    Select(page.field("when W1 is visited")).select_by_value("agent 2 last")
+    page.until("return viewer.run.request.fix && viewer.run.request.exclude")
+    page.planned()
+
+
 def folded(page):
     page.js("document.getElementById('places').open = false")
 
 
-STATES = (planned, growing, incomplete, walking, chosen, moved, refused, crowded, named, linked, keys, folded)
+STATES = (
+    planned,
+    growing,
+    incomplete,
+    walking,
+    chosen,
+    moved,
+    refused,
+    crowded,
+    named,
+    linked,
+    keys,
+    closed,
+    folded,
+)
 
 
 @pytest.mark.parametrize("state", STATES, ids=lambda state: state.__name__)

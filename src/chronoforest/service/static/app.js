@@ -2,7 +2,7 @@
 
 export const app = {
   world: null, frame: null, ground: null, map: null,
-  problem: null, chosen: null, undo: [],
+  problem: null, chosen: null, undo: [], isClosing: false,
   run: null, shown: null, round: -1, isLive: true,
   walk: null, cancelWalk: null,
 };

@@ -12,6 +12,10 @@ const MAX_UNDO = 100;
 const REMEMBER_MS = 150;
 const NUDGES_ACROSS = 200;
 const FAR_NUDGE = 6;
+const MAX_AREAS = 200;
+
+/** Of the map's smaller side: the edge of an area that is closed without drawing it. */
+const AREA_SHARE = 0.12;
 
 let remembering = 0;
 
@@ -48,7 +52,7 @@ export function problemChanged() {
 
 /** A stop was let go: a start or goal near another takes its place, as in a depot. */
 export function dropped(anchor) {
-  if (anchor.kind !== "W") {
+  if (anchor.kind === "S" || anchor.kind === "G") {
     const [x, y] = app.map.toScreen(app.problem.at(anchor).place);
     const depot = app.problem.anchors.find((other) => other.kind !== "W" && !isSame(anchor, other)
       && Math.hypot(...app.map.toScreen(other.place).map((value, axis) => value - [x, y][axis])) < markerSize(1));
@@ -71,9 +75,11 @@ export function showProblem() {
   map.anchors = problem.anchors.map((anchor) => ({
     ...anchor, isChosen: isSame(anchor, app.chosen), isOutside: !app.ground.isSupported(anchor.place),
   }));
+  map.areas = problem.closed.map((area) => ({ ...area, isChosen: isSame(area, app.chosen) }));
   map.redraw();
   $("undo").disabled = !app.undo.length;
-  listPlaces(map.anchors);
+  $("close-area").setAttribute("aria-pressed", String(app.isClosing));
+  listPlaces([...map.anchors, ...map.areas]);
   remember();
 }
 
@@ -101,15 +107,34 @@ function listPlaces(anchors) {
 
 function placeRow(anchor) {
   const { name } = anchor;
-  const mark = make("span", { className: "stop", textContent: name });
-  mark.style.borderColor = anchorColour(name);
-  const label = make("input", { value: anchor.label === name ? "" : anchor.label, placeholder: "name", ariaLabel: `name of ${name}`, maxLength: 60 });
-  label.addEventListener("change", () => edit((problem) => { problem.at(anchor).label = label.value.trim(); }));
+  const mark = make("span", { className: "stop", textContent: anchor.kind === "X" ? `X${anchor.index + 1}` : name });
+  if (anchor.kind !== "X") mark.style.borderColor = anchorColour(name);
   const remove = make("button", { type: "button", className: "quiet", textContent: "×", ariaLabel: `delete ${name}` });
   remove.addEventListener("click", () => removeAnchor(anchor));
-  const row = make("div", { className: "place" }, mark, label, coordinate(anchor, 0), coordinate(anchor, 1), remove);
+  const fields = anchor.kind === "X" ? [make("span", { textContent: "closed" })] : [labelField(anchor)];
+  const row = make("div", { className: "place" }, mark, ...fields, coordinate(anchor, 0), coordinate(anchor, 1),
+    anchor.kind === "W" ? fixField(anchor) : make("span"), remove);
   row.classList.toggle("chosen", anchor.isChosen);
   return row;
+}
+
+function labelField(anchor) {
+  const { name } = anchor;
+  const label = make("input", { value: anchor.label === name ? "" : anchor.label, placeholder: "name", ariaLabel: `name of ${name}`, maxLength: 60 });
+  label.addEventListener("change", () => edit((problem) => { problem.at(anchor).label = label.value.trim(); }));
+  return label;
+}
+
+/** Which agent must visit a waypoint, and whether first or last. */
+function fixField(anchor) {
+  const agents = ["", ...app.problem.stops.S.map((_, k) => `agent ${k + 1}`)];
+  const words = agents.slice(agents.length > 2 ? 0 : 1).flatMap((agent) => ["", "first", "last"].map((place) => (
+    (agents.length > 2 ? `${agent} ${place}` : place).trim())));
+  const { fix } = app.problem.at(anchor);
+  const options = [...new Set([...words, fix])].map((word) => new Option(word || "any time", word, false, word === fix));
+  const field = make("select", { ariaLabel: `when ${anchor.name} is visited` }, ...options);
+  field.addEventListener("change", () => edit((problem) => { problem.at(anchor).fix = field.value; }));
+  return field;
 }
 
 function coordinate(anchor, axis) {
@@ -135,7 +160,7 @@ export function choose(anchor) {
 }
 
 export function chooseNext(step) {
-  const anchors = app.problem.anchors;
+  const anchors = [...app.problem.anchors, ...app.problem.closed];
   const now = anchors.findIndex((anchor) => isSame(anchor, app.chosen));
   const next = now < 0 && step < 0 ? anchors.length - 1 : now + step;
   choose(anchors[(next + anchors.length) % anchors.length]);
@@ -154,6 +179,26 @@ function hasRoom(numAnchors) {
 
 export function addStop(place = app.ground.freePlace(places())) {
   if (hasRoom(1)) edit((problem) => { app.chosen = problem.add("W", place); });
+}
+
+/** Close an area: with its corners, or a square in the middle of the map. */
+export function closeArea(corners = squareInSight()) {
+  app.isClosing = false;
+  if (app.problem.areas.length >= MAX_AREAS) return warn(`At most ${MAX_AREAS} areas can be closed.`);
+  edit((problem) => { app.chosen = problem.close(corners); });
+}
+
+function squareInSight() {
+  const { canvas, view, scale } = app.map;
+  const half = 0.5 * AREA_SHARE * Math.min(canvas.clientWidth, canvas.clientHeight) / scale;
+  return [[-1, -1], [1, -1], [1, 1], [-1, 1]].map((side) => side.map((value, axis) => view.centre[axis] + half * value));
+}
+
+/** Whether the next drag on the map draws a closed area. */
+export function setClosing(isClosing) {
+  app.isClosing = isClosing;
+  showProblem();
+  if (isClosing) say("draw around the area");
 }
 
 /** Another agent from the first one's start, and back to it where that one returns, too. */

@@ -48,7 +48,9 @@ export class Frame {
   /** A problem or a request with its places changed by one of the two. */
   changed(problem, change) {
     const places = ["starts", "goals", "waypoints"].map((key) => [key, problem[key].map((place) => change.call(this, place))]);
-    return { ...problem, ...Object.fromEntries(places) };
+    const { exclude } = problem;
+    const closed = exclude?.map((corners) => corners.map((corner) => change.call(this, corner)));
+    return { ...problem, ...Object.fromEntries(places), ...(closed ? { exclude: closed } : {}) };
   }
 }
 

@@ -1,8 +1,8 @@
 // The page: loads the world, fills the controls, connects them, and plans.
 
 import { $, app, say, warn } from "./app.js";
-import { addAgent, addStop, chooseNext, fit, nudge, remember, removeAnchor, showProblem, undo, worldWidth,
-  zoom } from "./editor.js";
+import { addAgent, addStop, chooseNext, closeArea, fit, nudge, remember, removeAnchor, setClosing, showProblem, undo,
+  worldWidth, zoom } from "./editor.js";
 import { copyLink, saveAs, savePng } from "./exports.js";
 import { Frame } from "./frame.js";
 import { Ground } from "./ground.js";
@@ -19,7 +19,7 @@ import { seek, walkForReal, walkPlan } from "./walking.js";
 const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 
 const KEYS = {
-  n: () => chooseNext(1), b: () => chooseNext(-1), w: () => addStop(), a: addAgent,
+  n: () => chooseNext(1), b: () => chooseNext(-1), w: () => addStop(), a: addAgent, c: () => closeArea(),
   Delete: () => removeAnchor(app.chosen), Backspace: () => removeAnchor(app.chosen),
   p: plan, Escape: () => { cancel(); showRun(); }, ",": () => scrub(app.round - 1), ".": () => scrub(app.round + 1),
   "+": () => zoom(1.25), "-": () => zoom(0.8), 0: fit, t: switchTheme, "?": () => $("keys").showModal(),
@@ -165,6 +165,7 @@ function connect() {
   on("fit", "click", fit);
   on("add-stop", "click", () => addStop());
   on("add-agent", "click", addAgent);
+  on("close-area", "click", ({ detail }) => (detail ? setClosing(!app.isClosing) : closeArea()));
   on("undo", "click", undo);
   on("controls", "submit", (event) => act(event, plan));
   on("walk", "click", walkPlan);

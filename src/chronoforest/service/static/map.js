@@ -1,25 +1,30 @@
 // What a mouse or fingers do on the map: drag stops, drag the ground, zoom, add, delete, and read places.
 
 import { $, app } from "./app.js";
-import { addStop, choose, dropped, problemChanged, pushUndo, removeAnchor, showProblem, zoom } from "./editor.js";
+import { addStop, choose, closeArea, dropped, problemChanged, pushUndo, removeAnchor, setClosing, showProblem, zoom } from "./editor.js";
 import { placeText } from "./format.js";
 
 /** Pixels by which a pointer may miss a marker. */
 const REACH = { mouse: 4, touch: 16 };
 
+/** Pixels between corners of an area that is drawn. */
+const CORNER_SPACING = 6;
+
 export function listenToMap(pane) {
   const { canvas } = pane;
   const fingers = new Map();
   let held = null;
-  const anchorAt = (event) => pane.anchorAt(...within(event), REACH[event.pointerType] ?? REACH.mouse);
+  const anchorAt = (event) => pane.anchorAt(...within(event), REACH[event.pointerType] ?? REACH.mouse)
+    ?? pane.areaAt(...within(event));
   canvas.addEventListener("pointerdown", (event) => {
     if (event.button !== 0) return;
     canvas.setPointerCapture(event.pointerId);
     fingers.set(event.pointerId, within(event));
     if (fingers.size === 2) held = new Pinch(pane, [...fingers.values()]);
     if (fingers.size > 1) return;
+    if (app.isClosing) return (held = new DrawnArea(pane, within(event)));
     const anchor = anchorAt(event);
-    held = anchor ? new HeldAnchor(pane, anchor) : new HeldGround(pane, within(event));
+    held = anchor ? new HeldAnchor(pane, anchor, within(event)) : new HeldGround(pane, within(event));
     choose(anchor ?? null);
   });
   canvas.addEventListener("pointermove", (event) => {
@@ -27,7 +32,7 @@ export function listenToMap(pane) {
     showCursor(pane, place);
     if (fingers.has(event.pointerId)) fingers.set(event.pointerId, place);
     if (held) held.moveTo(place, [...fingers.values()]);
-    else canvas.style.cursor = anchorAt(event) ? "pointer" : "grab";
+    else canvas.style.cursor = app.isClosing ? "crosshair" : anchorAt(event) ? "pointer" : "grab";
   });
   const release = (event) => {
     fingers.delete(event.pointerId);
@@ -65,14 +70,16 @@ function within(event) {
 }
 
 class HeldAnchor {
-  constructor(pane, anchor) {
+  constructor(pane, anchor, place) {
     this.pane = pane;
     this.anchor = anchor;
     this.before = JSON.stringify(app.problem);
+    const held = pane.toWorld(...place);
+    this.off = anchor.kind === "X" ? anchor.place.map((value, axis) => value - held[axis]) : [0, 0];
   }
 
   moveTo(place) {
-    app.problem.move(this.anchor, this.pane.toWorld(...place));
+    app.problem.move(this.anchor, this.pane.toWorld(...place).map((value, axis) => value + this.off[axis]));
     if (this.hasMoved) return showProblem();
     this.hasMoved = true;
     pushUndo(this.before);
@@ -81,6 +88,31 @@ class HeldAnchor {
 
   drop() {
     if (this.hasMoved) dropped(this.anchor);
+  }
+}
+
+/** An area that is being closed: what the pointer draws around, or a square where it does not move. */
+class DrawnArea {
+  constructor(pane, place) {
+    this.pane = pane;
+    this.corners = [place];
+    this.others = pane.areas;
+  }
+
+  moveTo(place) {
+    if (distance([this.corners.at(-1), place]) < CORNER_SPACING) return;
+    this.corners.push(place);
+    this.pane.areas = [...this.others, { corners: this.#inWorld(), isChosen: true }];
+    this.pane.redraw();
+  }
+
+  drop() {
+    if (this.corners.length > 2) closeArea(this.#inWorld());
+    else setClosing(false);
+  }
+
+  #inWorld() {
+    return this.corners.map((corner) => this.pane.toWorld(...corner));
   }
 }
 

@@ -49,6 +49,24 @@ function marker(context, anchor, size, visit) {
   context.fillText(String(visit.number), 0, 0.5);
 }
 
+/** Areas that are closed; px: pixels to units. */
+export function drawAreas(context, px, areas) {
+  context.save();
+  context.strokeStyle = scene().bad;
+  context.fillStyle = scene().bad;
+  for (const { corners, isChosen } of areas) {
+    const shape = new Path2D();
+    corners.forEach(([x, y]) => shape.lineTo(x, y));
+    shape.closePath();
+    context.globalAlpha = 0.22;
+    context.fill(shape);
+    context.globalAlpha = 1;
+    context.lineWidth = px(isChosen ? 4 : 2);
+    context.stroke(shape);
+  }
+  context.restore();
+}
+
 function ring(context, radius, colour, dash = []) {
   context.beginPath();
   context.arc(0, 0, radius, 0, 7);

@@ -7,9 +7,9 @@ const AGENTS = {
 
 const SCENES = {
   light: { outside: [226, 223, 214], thin: [247, 250, 249], dense: [140, 197, 191], ink: "#1f2a33", halo: "#ffffff",
-    rim: "#1f2a33", bad: "#d62839", wall: "rgba(70, 60, 50, .30)", way: "#f0b429", number: "#ffffff", road: "#ffffff", kerb: "#9fb8b4", chosen: "#b35c00" },
+    rim: "#1f2a33", bad: "#d62839", wall: "rgba(70, 60, 50, .30)", way: "#f0b429", number: "#ffffff", road: "#ffffff", kerb: "#9fb8b4", chosen: "#b35c00", other: "#7c8a94" },
   dark: { outside: [15, 21, 26], thin: [30, 44, 51], dense: [50, 118, 124], ink: "#e7edf0", halo: "#0f151a",
-    rim: "#06090c", bad: "#ff7b72", wall: "rgba(235, 225, 205, .22)", way: "#ffd166", number: "#06090c", road: "#3a5058", kerb: "#16222a", chosen: "#ffc56b" },
+    rim: "#06090c", bad: "#ff7b72", wall: "rgba(235, 225, 205, .22)", way: "#ffd166", number: "#06090c", road: "#3a5058", kerb: "#16222a", chosen: "#ffc56b", other: "#8b9aa5" },
 };
 
 export function theme() {

@@ -1,9 +1,9 @@
 // The map on a canvas: the ground, trees, routes, stops and walkers.
 // What does not change from frame to frame is kept in two layers: the ground, and the trees up to a round.
 
-import { drawAnchors, markerSize } from "./marks.js";
+import { drawAnchors, drawAreas, markerSize } from "./marks.js";
 import { anchorColour, scene, theme } from "./palette.js";
-import { drawLeg, sideBySide, trace } from "./routes.js";
+import { drawLeg, drawOther, sideBySide, trace } from "./routes.js";
 import { drawScaleBar } from "./scalebar.js";
 import { drawWalker } from "./walkers.js";
 
@@ -45,6 +45,8 @@ export class Pane {
     this.ground = document.createElement("canvas");
     this.forest = document.createElement("canvas");
     this.anchors = [];
+    this.areas = [];
+    this.others = [];
     this.walkers = [];
     this.scale = 1;
     this.frameTimes = [];
@@ -100,6 +102,12 @@ export class Pane {
     });
   }
 
+  /** The closed area under a place of the canvas, the topmost first. */
+  areaAt(x, y) {
+    const place = this.toWorld(x, y);
+    return [...this.areas].reverse().find(({ corners }) => isWithin(place, corners));
+  }
+
   #draw() {
     const { clientWidth: width, clientHeight: height } = this.canvas;
     if (!width || !height || !this.view) return;
@@ -115,7 +123,10 @@ export class Pane {
     context.drawImage(this.ground, 0, 0);
     context.setTransform(...this.toPixels);
     context.lineCap = context.lineJoin = "round";
+    drawAreas(context, this.px, this.areas);
+    for (const other of this.others) drawOther(context, this.px, other);
     if (this.run) this.#drawRound(context, this.run.rounds[this.round]);
+    for (const other of this.others.filter(({ isChosen }) => isChosen)) drawOther(context, this.px, other);
     for (const walker of this.walkers) drawWalker(context, this.px, walker);
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     const spotted = this.anchors.map((anchor) => ({ ...anchor, spot: this.toScreen(anchor.place) }));
@@ -254,4 +265,12 @@ export class Pane {
     return new Map(this.run.ordersAt(this.round).flatMap((order, agent) => (
       order.map((name, number) => [name, { agent, number }]))));
   }
+}
+
+/** Whether a place lies within corners: a ray from it crosses their sides an odd number of times. */
+function isWithin([x, y], corners) {
+  return corners.reduce((isIn, [x1, y1], k) => {
+    const [x0, y0] = corners.at(k - 1);
+    return y0 > y !== y1 > y && x < x0 + ((y - y0) / (y1 - y0)) * (x1 - x0) ? !isIn : isIn;
+  }, false);
 }

@@ -2,6 +2,7 @@
 
 import { app, currentRequest, isBusy, warn } from "./app.js";
 import { takePlaces } from "./editor.js";
+import { askOthers, showOthers } from "./others.js";
 import { showRun } from "./panel.js";
 import { Run } from "./run.js";
 import { stopWalk } from "./walking.js";
@@ -21,16 +22,18 @@ export async function plan() {
   const run = new Run(currentRequest(), app.frame);
   app.run = run;
   app.isLive = true;
-  const asked = performance.now();
+  const askedAt = performance.now();
   showRun();
+  showOthers([]);
   await run.start(() => { if (app.run === run) showRun(); });
   if (app.run !== run) return;
-  run.answeredMs = performance.now() - asked;
+  requestAnimationFrame(() => Object.assign(run, { askedAt, shownAt: performance.now() })); // in the frame that draws it
   if (run.state === "failed") warn(run.error);
   if (run.plan && !run.isStale && run.plan.notices.length) {
     warn(run.plan.notices.join(" "), "good");
     takePlaces(run.plan.problem);
   }
+  askOthers(run);
 }
 
 /** End whatever goes on: a plan, a walk and its playback. */

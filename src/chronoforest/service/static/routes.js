@@ -93,6 +93,17 @@ export function drawLeg(context, px, leg) {
   drawArrows(context, px, points, colour);
 }
 
+/** Another way than that of the plan; points: x, y, x, y, …. */
+export function drawOther(context, px, { points, isChosen }) {
+  const shape = new Path2D();
+  trace(shape, points);
+  for (const [colour, width] of [[scene().halo, 3], [isChosen ? scene().chosen : scene().other, 0]]) {
+    context.strokeStyle = colour;
+    context.lineWidth = px(WIDTH + width);
+    context.stroke(shape);
+  }
+}
+
 /** A leg without a way: dots from one stop to the other. */
 function drawUnmet(context, px, [from, to], colour) {
   const shape = new Path2D();
