@@ -100,7 +100,7 @@ def test_inspect_draws_what_was_imported(here, capsys):
     assert main(["data", "inspect", "ring.npz"]) == 0
     printed = capsys.readouterr().out
     assert "none recorded" in printed
-    assert "reach        good: 100 % of pairs of places can reach each other" in printed
+    assert "reach        100 % of the places can all be reached from each other" in printed
     assert (here / "ring.png").read_bytes().startswith(b"\x89PNG")
 
 

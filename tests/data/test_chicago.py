@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 from scipy.spatial import cKDTree
 
+from chronoforest.cli import main
 from chronoforest.data.columns import Columns
-from chronoforest.data.imports import ImportParams, import_files
-from chronoforest.data.reach import survey
-from chronoforest.presets.proposal import Statistics
+from chronoforest.data.imports import ImportParams, import_files, save_episodes
 
 BESIDE = Path(__file__).parents[2].parent / "shared" / "data" / "chicago"
 TRIPS = Path(os.environ.get("CHRONOFOREST_CITY", BESIDE)) / "trips.csv.gz"
@@ -37,20 +36,12 @@ def test_trips_stay_whole_and_in_utm_metres(imported):
     np.testing.assert_allclose(episodes.frame.to_user(high), [446904.05, 4637047.64], atol=100)
 
 
-def test_the_page_shows_what_inspect_says_of_them(imported):
-    found = Statistics(imported.episodes)
-    reach = survey(imported.episodes, 2.0 * max(found.step, found.bandwidth), found.is_reversible)
-    told = reach.lines(imported.episodes.frame, "ways have directions")
-    lines = [f"{name:<12} {value}" for name, value in told]
+def test_the_page_shows_what_inspect_says_of_them(imported, tmp_path, capsys):
+    save_episodes(tmp_path / "city.npz", imported.episodes)
+    assert main(["data", "inspect", str(tmp_path / "city.npz")]) == 0
     page = (Path(__file__).parents[2] / "docs" / "own-data.md").read_text()
-    shown = page.partition("```text\nreach ")[2].partition("```")[0].splitlines()
-    assert [f"reach {shown[0]}", *shown[1:]] == lines[: len(shown)]
-
-
-def test_nearly_all_places_can_reach_each_other(imported):
-    reach = survey(imported.episodes, 47.0, is_reversible=False)
-    assert reach.verdict == "good"
-    assert 0.9 < (reach.part == 0).mean() < 1.0
+    shown = page.partition("```text\nways ")[2].partition("```")[0]
+    assert f"ways {shown}" in capsys.readouterr().out
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from chronoforest.data.reach import gaps
+from chronoforest.data.episodes import gaps
 
 
 def lines(*heights, num_rows=50):

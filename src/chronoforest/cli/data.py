@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import numpy as np
 from tyro.conf import Positional, arg
 
 from chronoforest.data.columns import Columns
@@ -13,7 +14,7 @@ from chronoforest.data.imports import ImportParams, import_files, save_episodes
 
 if TYPE_CHECKING:
     from chronoforest.data.episodes import Episodes
-    from chronoforest.data.reach import Reach
+    from chronoforest.roadmap.roadmap import Roadmap
 
 DATA_FOLDER = Path("data")
 
@@ -48,9 +49,9 @@ def inspect(file: File, png: Path | None = None) -> None:
 
     episodes = load(file)
     print(episodes.summary())
-    reach = _reach(episodes)
+    roadmap = _roadmap(episodes)
     picture = png if png is not None else file.with_suffix(".png")
-    draw_coverage(episodes, picture, title=file.stem, reach=reach)
+    draw_coverage(episodes, picture, title=file.stem, roadmap=roadmap)
     print(f"{'coverage':<12} {picture}")
 
 
@@ -68,23 +69,36 @@ def _check_dataset(file: Path, png: Path | None) -> None:
         raise BadDataset(f"{file} is no .npz dataset; {made} makes one of recordings")
 
 
-def _reach(episodes: Episodes) -> Reach | None:
-    """What can be reached from where, printed; None where the recordings are too few or too short to tell."""
-    from chronoforest.data.reach import survey
-    from chronoforest.errors import BadDataset
-    from chronoforest.presets.proposal import Statistics
+def _roadmap(episodes: Episodes) -> Roadmap | None:
+    """The places that planning would know, printed with what to record next; None where the recordings hardly
+    move."""
+    from scipy.sparse.csgraph import connected_components
+    from scipy.spatial import cKDTree
 
-    found = Statistics(episodes)
+    from chronoforest.errors import BadDataset
+    from chronoforest.presets.learning import roadmap_lines
+    from chronoforest.presets.proposal import Statistics
+    from chronoforest.roadmap.roadmap import build_roadmap
+    from chronoforest.roadmap.states import tracks_of
+
+    frame = episodes.frame
     try:
-        block = 2.0 * max(found.step, found.bandwidth)
-        reach = survey(episodes, block, found.is_reversible)
+        Statistics(episodes).step  # noqa: B018
     except BadDataset as error:
         print(f"{'reach':<12} cannot be told: {error}")
         return None
-    kind = "ways lead back" if found.is_reversible else "ways have directions"
-    for name, value in reach.lines(episodes.frame, kind):
-        print(f"{name:<12} {value}")
-    return reach
+    roadmap = build_roadmap(tracks_of(episodes))
+    for name, line in zip(("ways", "places", "reach"), roadmap_lines(roadmap, frame.unit), strict=True):
+        print(f"{name:<12} {line}")
+    away = np.flatnonzero(roadmap.parts != np.argmax(np.bincount(roadmap.parts)))
+    if len(away):
+        hops = roadmap.hops.graph(len(roadmap.position))[away][:, away]
+        group = connected_components(hops, directed=False)[1]
+        largest = roadmap.position[away[group == np.argmax(np.bincount(group))], :2]
+        apart, _ = cKDTree(np.delete(roadmap.position[:, :2], away, axis=0)).query(largest)
+        place = frame.show_local(largest[np.argmax(apart)])
+        print(f"{'record next':<12} a way there and back to {place}, and {len(largest)} places on it")
+    return roadmap
 
 
 def import_recordings(

@@ -23,14 +23,6 @@ from chronoforest.errors import BadDataset
 from chronoforest.types import BoolArray, FloatArray
 
 
-def counted(tracks: Tracks, num_files: int) -> Finding:
-    """How much there is."""
-    low, high, total = tracks.lengths.min(), tracks.lengths.max(), len(tracks.time)
-    files = "file" if num_files == 1 else "files"
-    found = f"{len(tracks)} of {low} to {high} rows, {total} rows in all"
-    return Finding("recordings", found, f"read from {num_files} {files}")
-
-
 def without_holes(tracks: Tracks) -> tuple[Tracks, Finding]:
     """Leave out rows with an empty, NaN or infinite value."""
     is_sound = np.isfinite(tracks.values).all(axis=1) & np.isfinite(tracks.time)
@@ -110,8 +102,7 @@ def _spread(time: FloatArray) -> FloatArray:
 
 def without_duplicates(tracks: Tracks) -> tuple[Tracks, Finding]:
     """Keep the first of rows with one time."""
-    is_fresh = np.concatenate([[True], ~(tracks.took <= 0)])
-    return kept(tracks, is_fresh, "duplicates", "first kept")
+    return kept(tracks, np.append(True, ~(tracks.took <= 0)), "duplicates", "first kept")
 
 
 def without_constants(tracks: Tracks, names: Sequence[str]) -> tuple[Tracks, set[str], Finding]:
@@ -132,88 +123,61 @@ def described(tracks: Tracks, unit: str) -> tuple[Finding, ...]:
     """
     share = 1.0 - float(moving_steps(tracks).sum() / tracks.is_step.sum())
     still = Finding("standing still", f"{100 * share:.0f} % of the steps", "kept" if share else "")
-    usual = usual_speed(tracks)
-    paces = {str(track.names[0]): _pace(track.speeds, usual) for track in tracks}
-    moving = {name: pace for name, pace in paces.items() if pace > 0}
-    if not moving:
+    usual, paces = usual_speed(tracks), {}
+    for track in tracks:  # the median where a track moves; where it hardly does, that of all its steps
+        moving = track.speeds[are_moves(track.speeds, usual)]
+        pace = np.median(moving if len(moving) >= len(track.speeds) / 10 else track.speeds)
+        if pace > 0:
+            paces[str(track.names[0])] = float(pace)
+    if not paces:
         return Finding("speeds", "most steps stand still", "kept"), still
-    low, middle, high = np.quantile(list(moving.values()), (0.05, 0.5, 0.95))
-    odd = [name for name, pace in moving.items() if not middle / 20 < pace < middle * 20]
-    found = (
-        f"{plainly(middle)} {unit} in the median, {plainly(low)} to {plainly(high)} in nine of ten recordings"
-    )
+    low, middle, high = np.quantile(list(paces.values()), (0.05, 0.5, 0.95))
+    odd = [name for name, pace in paces.items() if not middle / 20 < pace < middle * 20]
+    span = f"{plainly(low)} to {plainly(high)} in nine of ten recordings"
+    found = f"{plainly(middle)} {unit} in the median, {span}"
     if odd:
         found += f"; {len(odd)} differ more than twentyfold, for example {odd[0]}"
     return Finding("speeds", found, "kept: look at their units" if odd else ""), still
 
 
-def _pace(speeds: FloatArray, usual: float) -> float:
-    """The median speed where a track moves; where it never does, that of all its steps."""
-    moving = speeds[are_moves(speeds, usual)]
-    return float(np.median(moving if len(moving) >= len(speeds) / 10 else speeds))
-
-
 def without_spikes(tracks: Tracks) -> tuple[Tracks, Finding]:
-    """Leave out a few rows that lie far off while those before and after them lie together."""
-    bound, is_off = _speed_bound(tracks), _turned_back(tracks)
-    for count in (1, 2, 3):
-        is_off |= _far_off(tracks, bound, count)
-    return kept(tracks, ~is_off, "spikes", "left out")
-
-
-def _far_off(tracks: Tracks, bound: float, count: int) -> BoolArray:
-    """[N] whether a row is one of `count` that were reached and left too fast."""
-    is_off = np.zeros(len(tracks.time), dtype=bool)
-    before, after = slice(None, -count - 1), slice(count + 1, None)
-    is_inside = tracks.part[after] == tracks.part[before]
-    across = np.linalg.norm(tracks.places[after] - tracks.places[before], axis=1)
-    is_near = across <= bound * (tracks.time[after] - tracks.time[before])
-    is_fast = tracks.speeds > bound
-    firsts = np.flatnonzero(is_fast[:-count] & is_fast[count:] & is_inside & is_near) + 1
-    is_off[firsts[:, None] + np.arange(count)] = True
-    return is_off
-
-
-def _turned_back(tracks: Tracks) -> BoolArray:
-    """[N] whether a row lies off to one side, reached and left faster than 95 % of all moves, in opposite
-    directions: nothing that moves so fast turns round within a row."""
-    aside, calm = _aside(tracks), _calmed(tracks)
-    fast = float(np.quantile(calm.speeds[calm.is_step], 0.95))
+    """Leave out a few rows that lie far off while those before and after them lie together: up to three that
+    were reached and left too fast, and one off to one side, reached and left faster than 95 % of all moves in
+    opposite directions, since nothing that moves so fast turns round within a row."""
+    calm = _calm_speeds(tracks)
+    bound, fast = jump_bound(calm), float(np.quantile(calm, 0.95))
+    places, time, took = tracks.places, tracks.time, tracks.took
+    share = (took[:-1] / (took[:-1] + took[1:]))[:, None]
+    between = (1 - share) * places[:-2] + share * places[2:]  # where its neighbours say a row was at its time
+    aside = np.nan_to_num(np.pad(np.linalg.norm(places[1:-1] - between, axis=1), 1), posinf=np.inf)
     before, after = tracks.moves[:-1], tracks.moves[1:]
     is_round = (before * after).sum(axis=1) < -0.5 * tracks.hops[:-1] * tracks.hops[1:]
-    is_fast = (tracks.speeds[:-1] > fast) & (tracks.speeds[1:] > fast)
-    is_far = aside > 3.0 * float(np.quantile(aside, 0.95))
-    return np.asarray(is_far & np.pad(is_round & is_fast, 1))
-
-
-def _aside(tracks: Tracks) -> FloatArray:
-    """[N] units from each row to where its neighbours say it was at its time; 0 at the ends."""
-    places, took = tracks.places, tracks.took
-    share = (took[:-1] / (took[:-1] + took[1:]))[:, None]
-    between = (1 - share) * places[:-2] + share * places[2:]
-    return np.nan_to_num(np.pad(np.linalg.norm(places[1:-1] - between, axis=1), 1), posinf=np.inf)
+    is_round &= (tracks.speeds[:-1] > fast) & (tracks.speeds[1:] > fast)
+    is_off = (aside > 3.0 * float(np.quantile(aside, 0.95))) & np.pad(is_round, 1)
+    is_fast = tracks.speeds > bound
+    for count in (1, 2, 3):
+        first, last = slice(None, -count - 1), slice(count + 1, None)
+        is_near = np.linalg.norm(places[last] - places[first], axis=1) <= bound * (time[last] - time[first])
+        is_one = is_near & (tracks.part[last] == tracks.part[first])
+        rows = np.flatnonzero(is_fast[:-count] & is_fast[count:] & is_one) + 1
+        is_off[rows[:, None] + np.arange(count)] = True
+    return kept(tracks, ~is_off, "spikes", "left out")
 
 
 def split_at_jumps(tracks: Tracks, unit: str) -> tuple[Tracks, Finding]:
     """Part recordings where a step is implausibly fast; unit: of speeds."""
-    bound = _speed_bound(tracks)
+    bound = jump_bound(_calm_speeds(tracks))
     return split(tracks, tracks.speeds > bound, "jumps", f"faster than {plainly(bound)} {unit}")
 
 
-def _speed_bound(tracks: Tracks) -> float:
-    """Units per second beyond which a body did not move; rows that lie far off do not count, or a hundredth
-    of them would hide all."""
-    calm = _calmed(tracks)
-    return jump_bound(calm.speeds[calm.is_step])
-
-
-def _calmed(tracks: Tracks) -> Tracks:
-    """The same with the median of three rows for every place, which a single stray row does not move."""
+def _calm_speeds(tracks: Tracks) -> FloatArray:
+    """[n] units per second of every step, with the median of three rows for every place, which a single stray
+    row does not move: a hundredth of such rows would hide all."""
     places = tracks.places.copy()
     around = np.sort(np.stack([places[:-2], places[1:-1], places[2:]]), axis=0)
     is_inner = tracks.is_step[:-1] & tracks.is_step[1:]
     places[1:-1] = np.where(is_inner[:, None], around[1], places[1:-1])
-    return tracks.placed(places)
+    return tracks.placed(places).speeds[tracks.is_step]
 
 
 @dataclass(frozen=True)
@@ -247,37 +211,29 @@ def without_long_stops(tracks: Tracks, params: StopParams | None = None) -> tupl
 
 def _stops(track: Tracks, usual: float, params: StopParams) -> list[tuple[int, int]]:
     """The first row of every long stop and the one after its last: where more rows than the longest lie
-    within the radius of the first of them.
+    within the radius of the first of them, with moves that are small on average or run to and fro, as noise
+    does and a drive round a few blocks does not.
 
     usual: units from row to row of all tracks; that of the track counts where it is less, so that walkers
     among cars do not stand, but not that of a track that never moves.
     """
-    length, places = params.longest, track.places
+    length, places, moves = params.longest, track.places, track.moves
     if len(places) <= length:
         return []
     own = median_move(track)
     move = min(usual, own if are_moves(np.array([own]), usual).all() else 0.1 * usual)
     ahead = [places[k : len(places) - length + k] for k in np.linspace(0, length, 5).astype(int)]
     apart = np.linalg.norm(np.stack(ahead[1:]) - ahead[0], axis=2).max(axis=0)
-    stays = (apart < params.radius * move) & _stands(track, params.small * move, length)
-    edges = np.flatnonzero(np.diff(np.pad(stays.astype(int), 1))).reshape(-1, 2)
-    stops: list[tuple[int, int]] = []
-    for first, end in edges.tolist():
-        last = end + length
-        if stops and first < stops[-1][1]:
-            stops[-1] = stops[-1][0], last
-        else:
-            stops.append((first, last))
-    return stops
-
-
-def _stands(track: Tracks, small: float, length: int) -> BoolArray:
-    """[n − length] whether moves over the next rows are small on average, or run to and fro, as noise does
-    and a drive round a few blocks does not."""
-    moves = track.moves
     lengths, squares = _sums(track.hops, length), _sums(track.hops**2, length)
     turns = _sums((moves[1:] * moves[:-1]).sum(axis=1), length - 1)
-    return np.asarray((lengths < length * small) | (turns < -0.2 * squares))
+    stands: BoolArray = (lengths < length * params.small * move) | (turns < -0.2 * squares)
+    stays = np.pad(((apart < params.radius * move) & stands).astype(int), 1)
+    stops: list[tuple[int, int]] = []
+    for first, end in np.flatnonzero(np.diff(stays)).reshape(-1, 2).tolist():
+        if stops and first < stops[-1][1]:
+            first, _ = stops.pop()
+        stops.append((first, end + length))
+    return stops
 
 
 def _sums(values: FloatArray, count: int) -> FloatArray:

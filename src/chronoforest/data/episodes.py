@@ -17,6 +17,7 @@ from chronoforest.data.frames import Frame, plainly
 from chronoforest.data.tracks import Spacing, Tracks, jump_bound
 from chronoforest.errors import BadDataset, InvalidParameter
 from chronoforest.files import drafted, reading
+from chronoforest.types import FloatArray, IntArray
 
 REQUIRED = ("observations", "actions", "terminals")
 OPTIONAL = ("metadata", "recording")
@@ -118,21 +119,29 @@ class Episodes:
             "episodes": f"{len(self)} of {self.num_steps} steps ({len(self) * self.num_steps} in all)",
             "observation": f"{self.observations.shape[2]} numbers; {box}",
             "frame": self.frame.summary(),
-            "action": self._actions(),
-            "speed": _speeds(walked),
+            "action": "none recorded: plans can be made but not walked",
+            "speed": "no steps",
             "path": f"{walked.sum() / max(len(self), 1):.1f} units per episode",
             "rows": self._rows(),
             "jumps": f"{is_jump.sum()} steps longer than {length}",
-            "origin": _origin(self.metadata),
+            "origin": "an OGBench file without metadata",
             "fingerprint": self.fingerprint,
         }
+        if self.has_actions:
+            low, high = self.actions.min(), self.actions.max()
+            lines["action"] = f"{self.actions.shape[2]} numbers in [{low:.2f}, {high:.2f}]"
+        if walked.size:
+            shown = (
+                f"{100 * share:g} % {np.quantile(walked, share):.3f}" for share in (0.05, 0.5, 0.95, 1.0)
+            )
+            lines["speed"] = f"{walked.mean():.3f} units/step; quantiles {', '.join(shown)}"
+        if self.metadata:
+            lines["origin"] = "; ".join(
+                f"{key.replace('_', ' ')}: {value}"
+                for key, value in self.metadata.items()
+                if not isinstance(value, dict) and key != RECORDED_ROWS
+            )
         return "\n".join(f"{name:<12} {value}" for name, value in lines.items())
-
-    def _actions(self) -> str:
-        if not self.has_actions:
-            return "none recorded: plans can be made but not walked"
-        low, high = self.actions.min(), self.actions.max()
-        return f"{self.actions.shape[2]} numbers in [{low:.2f}, {high:.2f}]"
 
     def _rows(self) -> str:
         """How far apart rows lie; those that were recorded, too, where others were put between them."""
@@ -141,14 +150,6 @@ class Episodes:
         spacing = Spacing.of(tracks).summary(self.frame.unit)
         recorded = self.metadata.get(RECORDED_ROWS)
         return f"{spacing}; recorded ones {recorded}" if recorded else spacing
-
-
-def _speeds(steps: Float32Array) -> str:
-    """Quantiles of the lengths of steps [n]."""
-    if steps.size == 0:
-        return "no steps"
-    shown = (f"{100 * share:g} % {np.quantile(steps, share):.3f}" for share in (0.05, 0.5, 0.95, 1.0))
-    return f"{steps.mean():.3f} units/step; quantiles {', '.join(shown)}"
 
 
 def flat_arrays(episodes: Episodes) -> dict[str, NDArray[Any]]:
@@ -176,7 +177,18 @@ def load(path: str | Path) -> Episodes:
         np.ascontiguousarray(arrays[key], dtype=np.float32).reshape(*shape, arrays[key].shape[1])
         for key in ("observations", "actions")
     )
-    return Episodes(observations, actions, _metadata(path, arrays), _recording(path, arrays, shape[0]))
+    recording, metadata = arrays.get("recording"), {}
+    if recording is not None and (recording.shape != shape[:1] or recording.dtype.kind not in "iu"):
+        found = f"{recording.dtype} of shape {list(recording.shape)}, expected whole numbers [{shape[0]}]"
+        raise BadDataset(f"{path}: recording holds {found}")
+    if "metadata" in arrays:
+        with reading(f"{path}: metadata", "JSON", BadDataset):
+            metadata = json.loads(str(arrays["metadata"]))
+    if not isinstance(metadata, dict):
+        raise BadDataset(f"{path}: metadata is not a JSON object")
+    return Episodes(
+        observations, actions, metadata, None if recording is None else recording.astype(np.int64)
+    )
 
 
 def load_split(path: Path) -> tuple[Episodes, Episodes]:
@@ -229,32 +241,17 @@ def _episode_shape(path: Path, terminals: NDArray[Any]) -> tuple[int, int]:
     raise BadDataset(f"{path}: terminals {reason}")
 
 
-def _recording(path: Path, arrays: Mapping[str, NDArray[Any]], num_episodes: int) -> NDArray[np.int64] | None:
-    recording = arrays.get("recording")
-    if recording is None:
-        return None
-    if recording.shape != (num_episodes,) or recording.dtype.kind not in "iu":
-        found = f"{recording.dtype} of shape {list(recording.shape)}, expected whole numbers [{num_episodes}]"
-        raise BadDataset(f"{path}: recording holds {found}")
-    return recording.astype(np.int64)
+def gaps(tracks: FloatArray, recording: IntArray | None = None) -> FloatArray:
+    """[n] units from some places of tracks [E, T, d] to the nearest place of another recording; no less where
+    none was found nearby.
 
+    recording: [E] which one a track belongs to, each is its own where that is not given.
+    """
+    from scipy.spatial import cKDTree  # commands that look at no recordings start without SciPy
 
-def _metadata(path: Path, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
-    if "metadata" not in arrays:
-        return {}
-    with reading(f"{path}: metadata", "JSON", BadDataset):
-        metadata = json.loads(str(arrays["metadata"]))
-    if not isinstance(metadata, dict):
-        raise BadDataset(f"{path}: metadata is not a JSON object")
-    return metadata
-
-
-def _origin(metadata: Mapping[str, Any]) -> str:
-    if not metadata:
-        return "an OGBench file without metadata"
-    facts = (
-        (key.replace("_", " "), value)
-        for key, value in metadata.items()
-        if not isinstance(value, dict) and key != RECORDED_ROWS
-    )
-    return "; ".join(f"{key}: {value}" for key, value in facts)
+    owner = np.repeat(np.arange(len(tracks)) if recording is None else recording, tracks.shape[1])
+    places = tracks.reshape(-1, tracks.shape[-1])
+    probes = np.linspace(0, len(places) - 1, min(2000, len(places))).astype(np.int64)
+    apart, rows = cKDTree(places).query(places[probes], k=np.arange(1, min(400, len(places)) + 1))
+    nearest = np.where(owner[rows] != owner[probes][:, None], apart, np.inf).min(axis=1)
+    return np.where(np.isfinite(nearest), nearest, apart[:, -1])

@@ -251,7 +251,10 @@ def read_recordings(
             raise BadDataset(refused[0])
     files, mixed = _of_one_kind(files)
     tracks, first = Tracks.joined(part for file in files for part in file.parts), files[0]
-    findings = [clean.counted(tracks, len(files)), _chosen(files, step)]
+    low, high, total = tracks.lengths.min(), tracks.lengths.max(), len(tracks.time)
+    counts = f"{len(tracks)} of {low} to {high} rows, {total} rows in all"
+    origin = f"read from {len(files)} {'file' if len(files) == 1 else 'files'}"
+    findings = [Finding("recordings", counts, origin), _chosen(files, step)]
     if refused:
         findings.append(Finding("other files", f"{len(refused)}, for example {refused[0]}", "left out"))
     if step is not None and first.is_counted:  # so many seconds from one row to the next in the median

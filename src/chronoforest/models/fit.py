@@ -8,8 +8,7 @@ from dataclasses import asdict, replace
 import numpy as np
 import torch
 
-from chronoforest.data.episodes import Episodes
-from chronoforest.data.reach import gaps
+from chronoforest.data.episodes import Episodes, gaps
 from chronoforest.data.scaling import Scaling
 from chronoforest.errors import BadDataset
 from chronoforest.models import checkpoint, store

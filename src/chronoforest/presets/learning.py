@@ -28,6 +28,7 @@ from chronoforest.presets.proposal import Ways, head, propose
 from chronoforest.presets.roadmaps import kept_roadmap
 from chronoforest.presets.training import train_preset
 from chronoforest.roadmap.changes import Change, ChangeParams, changes
+from chronoforest.roadmap.roadmap import Roadmap
 from chronoforest.roadmap.states import tracks_of
 
 BATCHES = "batches"
@@ -188,9 +189,13 @@ def world_lines(name: str) -> Iterator[str]:
     """What the roadmap of a world of one's own says of it, and whether planning can work."""
     preset = get_preset(name)
     roadmap = kept_roadmap(preset.weights, preset.name)
-    if roadmap is None:
-        return
-    space, unit, hops = roadmap.space, preset.frame.unit, roadmap.hops
+    if roadmap is not None:
+        yield from roadmap_lines(roadmap, preset.frame.unit)
+
+
+def roadmap_lines(roadmap: Roadmap, unit: str) -> Iterator[str]:
+    """What a roadmap of states is made of, and how much of it can be reached; unit: of lengths."""
+    space, hops = roadmap.space, roadmap.hops
     if space.angle is None:
         yield f"recordings go both ways: places are positions, {space.spacing:.3g} {unit} apart"
     else:

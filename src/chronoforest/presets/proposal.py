@@ -16,7 +16,7 @@ import numpy as np
 
 from chronoforest.data.episodes import Episodes
 from chronoforest.data.frames import Frame
-from chronoforest.data.reach import gaps
+from chronoforest.data.episodes import gaps
 from chronoforest.errors import BadDataset
 from chronoforest.models.density import DensityParams, fit_density
 from chronoforest.models.params import FRAMES_PER_TOKEN

@@ -10,8 +10,8 @@ import numpy as np
 
 from chronoforest.data.episodes import Episodes, Float32Array
 from chronoforest.data.frames import Frame
-from chronoforest.data.reach import Reach
 from chronoforest.report.drawing import save
+from chronoforest.roadmap.roadmap import Roadmap
 from chronoforest.types import FloatArray
 
 Extent = tuple[float, float, float, float]
@@ -24,14 +24,14 @@ NUM_SHOWN = 12
 """Episodes drawn as lines over the map."""
 
 
-def draw_coverage(episodes: Episodes, path: Path, title: str = "", reach: Reach | None = None) -> None:
+def draw_coverage(episodes: Episodes, path: Path, title: str = "", roadmap: Roadmap | None = None) -> None:
     """Write a PNG: how often each place was visited, on a logarithmic scale, with a few episodes as lines,
     and beside it, where it is known, which places can reach each other."""
     from matplotlib.figure import Figure
 
     counts, extent, pixel = _visits(episodes)
     height = 7.4 * (extent[3] - extent[2]) / (extent[1] - extent[0]) + 0.9
-    num_panels = 1 if reach is None else 2
+    num_panels = 1 if roadmap is None else 2
     figure = Figure(figsize=(9.0 * num_panels, height), dpi=110, layout="constrained")
     axes, *others = figure.subplots(1, num_panels, squeeze=False)[0]
     image = axes.imshow(
@@ -44,28 +44,18 @@ def draw_coverage(episodes: Episodes, path: Path, title: str = "", reach: Reach 
     axes.set(title=title)
     unit = episodes.frame.unit
     figure.colorbar(image, ax=axes, label=f"visits per {pixel:.2g} × {pixel:.2g} {unit}", shrink=0.8)
-    if reach is not None:
-        _draw_reach(others[0], reach, extent, episodes.frame)
+    if roadmap is not None:
+        is_main = roadmap.parts == np.argmax(np.bincount(roadmap.parts))
+        for mask, colour, words in (
+            (is_main, "#8fb8c9", "reach each other"),
+            (~is_main, "#d1495b", "no way there or no way back"),
+        ):
+            label = f"{words} ({100 * mask.mean():.0f} %)"
+            others[0].scatter(*roadmap.position[mask, :2].T, s=9, color=colour, label=label, linewidths=0)
+        _label(others[0], extent, episodes.frame)
+        others[0].set(title="places of the roadmap")
+        others[0].legend(loc="upper center", bbox_to_anchor=(0.5, -0.08), ncols=2, fontsize=8, frameon=False)
     save(figure, path)
-
-
-def _draw_reach(axes: Any, reach: Reach, extent: Extent, frame: Frame) -> None:
-    """Blocks by what can be done there, and what to record next as arrows."""
-    is_main, is_thin = reach.part == 0, reach.num_recordings == 1
-    kinds = (
-        (is_main & ~is_thin, "#8fb8c9", "reach each other"),
-        (is_main & is_thin, "#edae49", "reach each other, by one recording"),
-        (~is_main, "#d1495b", "no way there or no way back"),
-    )
-    for mask, colour, words in kinds:
-        label = f"{words} ({100 * mask.mean():.0f} %)"
-        axes.scatter(*reach.places[mask].T, s=9, color=colour, label=label, linewidths=0)
-    for wish in reach.wishes:
-        arrow = {"arrowstyle": "->", "color": "black", "linewidth": 1.5}
-        axes.annotate("", wish.target, xytext=wish.source, arrowprops=arrow, annotation_clip=False)
-    _label(axes, extent, frame)
-    axes.set(title=f"{reach.verdict}: {100 * reach.pair_share:.0f} % of pairs; arrows: record next")
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.08), ncols=3, fontsize=8, frameon=False)
 
 
 def _label(axes: Any, extent: Extent, frame: Frame) -> None:
