@@ -35,7 +35,7 @@ def test_columns_get_the_names_that_their_values_suggest(tmp_path, line, names):
     assert table.guessed == tuple(names.split(","))
     assert len(table) == len(PLACES)
     east, north = next(
-        pair for pair in (("lon", "lat"), ("longitude", "latitude"), ("x", "y")) if table.has(pair[0])
+        pair for pair in (("lon", "lat"), ("longitude", "latitude"), ("x", "y")) if pair[0] in table.columns
     )
     found = sorted(abs(table.numbers(name)[3]) for name in (east, north))
     scale = 1 if east != "x" else 100 if "frame" in names else 1000

@@ -66,10 +66,6 @@ class Table:
     def __len__(self) -> int:
         return len(next(iter(self.columns.values())))
 
-    def has(self, name: str) -> bool:
-        """Whether there is a column of that name."""
-        return name in self.columns
-
     def numbers(self, name: str) -> FloatArray:
         """[N] a column as numbers; text is parsed, with decimal commas and as degrees with a hemisphere too.
         An empty cell is NaN, and so are a few that hold something else."""

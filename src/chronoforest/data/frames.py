@@ -188,7 +188,13 @@ def _unprojected(metres: FloatArray) -> FloatArray:
     place = _with_series((metres[..., 1] + 1j * metres[..., 0]) / RADIUS, BACKWARD)
     north, east = place.real, place.imag
     angle = np.arctan2(np.sinh(east), np.cos(north))
-    tangent = _geographic(np.sin(north) / np.hypot(np.sinh(east), np.cos(north)))
+    conformal = np.sin(north) / np.hypot(np.sinh(east), np.cos(north))
+    rest = 1 - ECCENTRICITY**2
+    tangent = conformal / rest
+    for _ in range(5):  # Newton's method
+        found = _conformal(tangent)
+        slope = np.hypot(1.0, tangent) * rest / (1 + rest * tangent**2)
+        tangent = tangent + (conformal - found) / np.hypot(1.0, found) / slope
     return np.degrees(np.stack([angle, np.arctan(tangent)], axis=-1))
 
 
@@ -203,14 +209,3 @@ def _conformal(tangent: FloatArray) -> FloatArray:
     secant = np.hypot(1.0, tangent)
     shift = np.sinh(ECCENTRICITY * np.arctanh(ECCENTRICITY * tangent / secant))
     return np.asarray(tangent * np.hypot(1.0, shift) - shift * secant)
-
-
-def _geographic(conformal: FloatArray) -> FloatArray:
-    """The inverse of `_conformal`, by Newton's method."""
-    rest = 1 - ECCENTRICITY**2
-    tangent = conformal / rest
-    for _ in range(5):
-        found = _conformal(tangent)
-        slope = np.hypot(1.0, tangent) * rest / (1 + rest * tangent**2)
-        tangent = tangent + (conformal - found) / np.hypot(1.0, found) / slope
-    return tangent

@@ -8,7 +8,7 @@ that overlap where they must. Each step reports what it found.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -249,7 +249,14 @@ def read_recordings(
                 refused.append(str(error).replace(str(source.place), source.name))
         if not files:
             raise BadDataset(refused[0])
-    files, mixed = _of_one_kind(files)
+    # Steps and seconds do not mix: of files with times and without those with more rows are taken.
+    kinds = [[file for file in files if (file.columns.time is None) is odd] for odd in (True, False)]
+    others, files = sorted(kinds, key=lambda kind: sum(len(part[1]) for file in kind for part in file.parts))
+    mixed = []
+    if others:
+        what = "without times" if files[0].columns.time is not None else "with times, unlike the others"
+        found_in = f"{len(others)} files {what}, for example {others[0].parts[0][0]}"
+        mixed = [Finding("mixed clocks", found_in, "left out")]
     tracks, first = Tracks.joined(part for file in files for part in file.parts), files[0]
     low, high, total = tracks.lengths.min(), tracks.lengths.max(), len(tracks.time)
     counts = f"{len(tracks)} of {low} to {high} rows, {total} rows in all"
@@ -264,23 +271,6 @@ def read_recordings(
     return Recordings(tracks, first.columns, first.columns.has_clock or step is not None, (*findings, *mixed))
 
 
-def _of_one_kind(files: list[_File]) -> tuple[list[_File], list[Finding]]:
-    """Files that all have times or all have none, whichever hold more rows, and what became of the others:
-    steps and seconds do not mix."""
-
-    def num_rows(files: Iterable[_File]) -> int:
-        return sum(len(time) for file in files for _, time, _ in file.parts)
-
-    timed = [file for file in files if file.columns.time is not None]
-    timeless = [file for file in files if file.columns.time is None]
-    if not timed or not timeless:
-        return files, []
-    kept, left_out = sorted((timeless, timed), key=num_rows)[::-1]
-    what = "without times" if kept is timed else "with times, unlike the others"
-    name = left_out[0].parts[0][0]
-    return kept, [Finding("mixed clocks", f"{len(left_out)} files {what}, for example {name}", "left out")]
-
-
 def _read(source: Source, columns: Columns, step: float, largest: int | None) -> _File:
     """A file's recordings, by name."""
     table = replace(read_table(source.place, columns.names, largest), source=source.name)
@@ -288,7 +278,7 @@ def _read(source: Source, columns: Columns, step: float, largest: int | None) ->
     values = np.stack([table.numbers(name) for name in columns.values], axis=1)
     clock = table.clock(columns.time) if columns.time is not None else None
     seconds = clock.seconds if clock is not None else None
-    ends = () if columns.ids else tuple(name for name in NAMES["last row"] if table.has(name))
+    ends = () if columns.ids else tuple(name for name in NAMES["last row"] if name in table.columns)
     labels = _labels(table, columns, ends)
     odd = "" if any(labels) else interleaved(table, columns, values[:, :2], seconds)
     names, codes = np.unique(labels, return_inverse=True)

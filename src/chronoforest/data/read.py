@@ -155,22 +155,11 @@ def _size_of(path: Path) -> int:
     return max(part.stat().st_size for part in parts)
 
 
-@contextmanager
-def _from_zstandard(path: Path, _: str) -> Iterator[Any]:
-    """A stream that is unpacked by the library that reads Parquet."""
-    pyarrow = optional("pyarrow", "parquet")
-    try:
-        with pyarrow.CompressedInputStream(pyarrow.OSFile(str(path)), "zstd") as stream:
-            yield stream
-    except pyarrow.ArrowException as error:
-        raise OSError(f"not packed by Zstandard: {error}") from error
-
-
 PACKED: dict[str, Callable[[Path, str], Any]] = {
     ".gz": gzip.open,
     ".bz2": bz2.open,
     ".xz": lzma.open,
-    ".zst": _from_zstandard,
+    ".zst": lambda path, _: optional("pyarrow", "parquet").input_stream(str(path), compression="zstd"),
 }
 """What opens a packed file, by the end of its name."""
 
