@@ -72,8 +72,12 @@ def windows_of(tracks: Tracks, length: int) -> tuple[FloatArray, list[str], Find
             f"{tracks.names[0]}: no uninterrupted recording has {least} rows, the longest has "
             f"{tracks.lengths.max()}; take smaller steps, allow longer gaps, or ask for shorter episodes"
         )
-    long = [track for track, keep in zip(tracks, is_kept, strict=True) if keep]
-    windows = [(window, str(track.names[0])) for track in long for window in _windows(track.values, length)]
+    windows, names = [], []
+    for track in (track for track, keep in zip(tracks, is_kept, strict=True) if keep):
+        rows = np.pad(track.values, ((0, max(0, length - len(track.values))), (0, 0)), mode="edge")
+        firsts = np.linspace(0, len(rows) - length, int(np.ceil((len(rows) - 1) / (length - 1))))
+        windows += [rows[first : first + length] for first in np.round(firsts).astype(int)]
+        names += [str(track.names[0])] * len(firsts)
     share = 100 * float(tracks.lengths[~is_kept].sum() / tracks.lengths.sum())
     num_padded = (tracks.lengths[is_kept] < length).sum()
     num_left_out = f"{(~is_kept).sum()} shorter than {least}, {share:.1f} % of all rows"
@@ -81,10 +85,9 @@ def windows_of(tracks: Tracks, length: int) -> tuple[FloatArray, list[str], Find
     done = f"the former wait at their end, the latter left out; {len(windows)} episodes of {length} rows"
     if share > Cutting.much_lost:
         done += "; a smaller --step keeps them, with rows between theirs"
-    names = [name for _, name in windows]
     if len(set(names)) < Cutting.few_recordings:  # each window is a recording, or too many were held out
         names = [f"{name} {k}" for k, name in enumerate(names)]
-    return np.stack([window for window, _ in windows]), names, Finding("episodes", found, done)
+    return np.stack(windows), names, Finding("episodes", found, done)
 
 
 def fitting_length(tracks: Tracks) -> int:
@@ -98,14 +101,6 @@ def fitting_length(tracks: Tracks) -> int:
     return int(np.clip(length, Cutting.shortest, Cutting.longest))
 
 
-def _windows(values: FloatArray, length: int) -> list[FloatArray]:
-    if len(values) < length:
-        return [np.pad(values, ((0, length - len(values)), (0, 0)), mode="edge")]
-    count = int(np.ceil((len(values) - 1) / (length - 1)))
-    firsts = np.round(np.linspace(0, len(values) - length, count)).astype(int)
-    return [values[first : first + length] for first in firsts]
-
-
 def _is_plausible(tracks: Tracks, is_hole: BoolArray, period: float) -> BoolArray:
     """[N − 1] whether a body may have gone straight from a row to the next: not faster and not much farther
     than bodies go where no row is missing."""
@@ -115,12 +110,8 @@ def _is_plausible(tracks: Tracks, is_hole: BoolArray, period: float) -> BoolArra
         fast = float(np.quantile(tracks.speeds[is_whole], 0.99))
         move = float(np.quantile(tracks.hops[is_whole], 0.95))
     is_possible = (tracks.took <= Cutting.long_hole * period) & (tracks.speeds <= fast)
-    most = np.where(_keeps_course(tracks), Cutting.straight, Cutting.near) * move
-    return np.asarray(is_possible & (tracks.hops <= most))
-
-
-def _keeps_course(tracks: Tracks) -> BoolArray:
-    """[N − 1] whether the moves before and after point the same way as the one between."""
     course = tracks.moves / np.maximum(tracks.hops, 1e-12)[:, None]
     agrees = (course[1:] * course[:-1]).sum(axis=1) >= Cutting.same_course
-    return np.asarray(np.pad(agrees, (1, 0)) & np.pad(agrees, (0, 1)))
+    keeps_course = np.pad(agrees, (1, 0)) & np.pad(agrees, (0, 1))
+    most = np.where(keeps_course, Cutting.straight, Cutting.near) * move
+    return np.asarray(is_possible & (tracks.hops <= most))

@@ -155,10 +155,13 @@ class Crowd:
                 limit = share * float(line[hops].max()) ** 1.5
                 table = dijkstra(self.graph, indices=starts, limit=limit, return_predecessors=True)[1]
                 for hop, before in zip(hops.tolist(), table[rows], strict=True):
-                    if before[targets[hop]] < 0:
+                    way, place = [], before[targets[hop]]
+                    if place < 0:
                         unmet.append(hop)
-                    else:
-                        found[hop] = self.places[_traced(before, int(sources[hop]), int(targets[hop]))]
+                    while place >= 0 and place != sources[hop]:
+                        way.append(place)
+                        place = before[place]
+                    found[hop] = self.places[way[::-1]] if way else found[hop]
             left = np.array(unmet, dtype=np.int64)
         return found
 
@@ -234,12 +237,3 @@ def _mean_gap(places: FloatArray, ways: Sequence[FloatArray] | FloatArray) -> fl
         nearest = start + np.clip(share, 0.0, 1.0)[:, None] * move
         gaps.append(np.linalg.norm(nearest - place, axis=1).min())
     return float(np.mean(gaps))
-
-
-def _traced(before: IntArray, source: int, target: int) -> list[int]:
-    """The places between two, from those that lie before each other."""
-    way, place = [], int(before[target])
-    while place != source:
-        way.append(place)
-        place = int(before[place])
-    return way[::-1]

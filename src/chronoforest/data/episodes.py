@@ -114,6 +114,8 @@ class Episodes:
         box = f"x in [{left:.2f}, {right:.2f}], y in [{bottom:.2f}, {top:.2f}]"
         is_jump = self.step_lengths > self.jump
         walked = self.step_lengths[~is_jump]
+        times = np.arange(float(self.num_steps))
+        tracks = Tracks.joined(("", times, track) for track in self.xy.astype(np.float64))
         length = f"{plainly(self.jump)} units, in {is_jump.any(axis=1).sum()} episodes"
         lines = {
             "episodes": f"{len(self)} of {self.num_steps} steps ({len(self) * self.num_steps} in all)",
@@ -122,11 +124,13 @@ class Episodes:
             "action": "none recorded: plans can be made but not walked",
             "speed": "no steps",
             "path": f"{walked.sum() / max(len(self), 1):.1f} units per episode",
-            "rows": self._rows(),
+            "rows": Spacing.of(tracks).summary(self.frame.unit),
             "jumps": f"{is_jump.sum()} steps longer than {length}",
             "origin": "an OGBench file without metadata",
             "fingerprint": self.fingerprint,
         }
+        if recorded := self.metadata.get(RECORDED_ROWS):
+            lines["rows"] += f"; recorded ones {recorded}"
         if self.has_actions:
             low, high = self.actions.min(), self.actions.max()
             lines["action"] = f"{self.actions.shape[2]} numbers in [{low:.2f}, {high:.2f}]"
@@ -142,14 +146,6 @@ class Episodes:
                 if not isinstance(value, dict) and key != RECORDED_ROWS
             )
         return "\n".join(f"{name:<12} {value}" for name, value in lines.items())
-
-    def _rows(self) -> str:
-        """How far apart rows lie; those that were recorded, too, where others were put between them."""
-        times = np.arange(float(self.num_steps))
-        tracks = Tracks.joined(("", times, track) for track in self.xy.astype(np.float64))
-        spacing = Spacing.of(tracks).summary(self.frame.unit)
-        recorded = self.metadata.get(RECORDED_ROWS)
-        return f"{spacing}; recorded ones {recorded}" if recorded else spacing
 
 
 def flat_arrays(episodes: Episodes) -> dict[str, NDArray[Any]]:

@@ -252,7 +252,15 @@ class Sample:
         spans = [float(np.ptp(numbers)) for numbers in self.numbers]
         free = [k for k, span in enumerate(spans) if k not in self.times and span > 0]
         fine = {k for k in free if (self.numbers[k] != np.rint(self.numbers[k])).any()}
-        whole = {k for k in free if k not in fine and self._are_pixels(k)}
+        # Whole numbers that rise here and fall there are coordinates in pixels, no count of a body's rows.
+        # Ids come first in files, so of thousands of columns not all pairs are looked at.
+        whole = {
+            k
+            for k in free
+            if k not in {*fine, *self.bodies}
+            and {-1.0, 1.0} <= set(np.sign(self.steps(k)))
+            and not any(self.rises(k, body) for body in self.bodies[:20])
+        }
         # Columns beside each other; one that never changes, such as a height, may stand between.
         pairs = [(k, k + 1) for k in range(len(spans) - 1)]
         pairs += [(k - 1, k + 1) for k in range(1, len(spans) - 1) if spans[k] == 0]
@@ -265,15 +273,6 @@ class Sample:
         axes = coordinate_axes(values, steps=np.diff(values, axis=0), is_named=False)
         names = (("lat", "lon") if axes.is_swapped else ("lon", "lat")) if axes.is_degrees else ("x", "y")
         return dict(zip(best, names, strict=True)), axes.is_certain
-
-    def _are_pixels(self, k: int) -> bool:
-        """Whether whole numbers rise here and fall there, as coordinates in pixels do and no count of a
-        body's rows does."""
-        steps = self.steps(k)
-        if k in self.bodies or not ((steps > 0).any() and (steps < 0).any()):
-            return False
-        # Ids come first in files, so of thousands of columns not all pairs are looked at.
-        return not any(self.rises(k, body) for body in self.bodies[:20])
 
     def _order(self, free: Sequence[int]) -> dict[int, str]:
         """The column that rises from row to row, or from row to row of each body that another one names: a

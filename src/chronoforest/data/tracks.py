@@ -246,8 +246,16 @@ class Spacing:
         adds to that. The line between the next but one misses it by four times the cut and the same noise.
         The smaller of the two estimates is taken.
         """
-        (move, near), (_, far) = _corners_cut(tracks, 1), _corners_cut(tracks, 2)
-        return cls(move, min(near, max(far - near, 0.0)) / 2)
+        moves, cuts = [], []
+        for lag in (1, 2):
+            before, after = _around(tracks, lag)
+            hops = np.minimum(np.linalg.norm(before, axis=1), np.linalg.norm(after, axis=1))
+            moving, across = are_moves(hops), before + after
+            area = np.abs(across[:, 0] * before[:, 1] - across[:, 1] * before[:, 0])
+            misses = area / np.maximum(np.linalg.norm(across, axis=1), 1e-12)
+            moves.append(float(np.median(hops[moving])) if moving.any() else 0.0)
+            cuts.append(float(np.quantile(misses[moving], 0.9)) if moving.any() else 0.0)
+        return cls(moves[0], min(cuts[0], max(cuts[1] - cuts[0], 0.0)) / 2)
 
     @property
     def is_coarse(self) -> bool:
@@ -259,17 +267,3 @@ class Spacing:
         move, cut = plainly(self.move), plainly(self.cut)
         shown = f"{move} {unit} apart; lines between them cut corners by up to {cut} {unit}"
         return shown + (advice if self.is_coarse else "")
-
-
-def _corners_cut(tracks: Tracks, lag: int) -> tuple[float, float]:
-    """Units in the median from a row to those `lag` rows away, where bodies move, and units by which nine of
-    ten lines between those miss it at most; 0 where there are none."""
-    before, after = _around(tracks, lag)
-    hops = np.minimum(np.linalg.norm(before, axis=1), np.linalg.norm(after, axis=1))
-    moving = are_moves(hops)
-    if not moving.any():
-        return 0.0, 0.0
-    across = before + after
-    area = np.abs(across[:, 0] * before[:, 1] - across[:, 1] * before[:, 0])
-    misses = area / np.maximum(np.linalg.norm(across, axis=1), 1e-12)
-    return float(np.median(hops[moving])), float(np.quantile(misses[moving], 0.9))
