@@ -14,9 +14,8 @@ from functools import cached_property
 
 import numpy as np
 
-from chronoforest.data.episodes import Episodes
+from chronoforest.data.episodes import Episodes, gaps
 from chronoforest.data.frames import Frame
-from chronoforest.data.episodes import gaps
 from chronoforest.errors import BadDataset
 from chronoforest.models.density import DensityParams, fit_density
 from chronoforest.models.params import FRAMES_PER_TOKEN
