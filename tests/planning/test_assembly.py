@@ -5,13 +5,13 @@ from fakes import BLOCK, CALIBRATION, SPEED, EuclideanDistance, SquareDensity
 from chronoforest.errors import InvalidParameter
 from chronoforest.planning.assembly import (
     Bridge,
-    WayTimer,
     along,
     best_effort,
     concatenated,
     make_plan,
     step_times,
     travel_times,
+    way_times,
 )
 from chronoforest.planning.shortening import (
     CROWDING,
@@ -26,7 +26,6 @@ from chronoforest.types import Leg, Pair, Plan, Problem, path_length
 
 PARAMS = AssemblyParams()
 DISTANCE = EuclideanDistance()
-CLOCK = WayTimer(DISTANCE, 1.0 / SPEED, 0.9, PARAMS)
 
 
 class Corridor:
@@ -211,7 +210,7 @@ def test_the_way_back_over_a_bridge_is_the_same_way_reversed():
 def test_a_way_takes_its_length_at_the_pace_unless_it_surely_takes_longer():
     path = resample(np.array([[3.0, 3.0], [11.0, 3.0]]), 0.25)
     for pace, surely, steps in ((10.0, 0.9, 80.0), (12.0, 0.9, 96.0), (8.0, 0.9, 72.0)):
-        assert WayTimer(DISTANCE, pace, surely, PARAMS)([path]) == [pytest.approx(steps)]
+        assert way_times([path], DISTANCE, pace, surely, PARAMS) == [pytest.approx(steps)]
 
 
 def test_adjoining_bridges_are_one():

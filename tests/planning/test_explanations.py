@@ -1,10 +1,12 @@
 """Sentences about legs that stayed unmet."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from chronoforest.data.frames import Frame
-from chronoforest.planning.result import Missing, missing, shortfalls
+from chronoforest.planning.result import PlanResult, shortfalls
 from chronoforest.types import Gap, Problem, TreePicture
 
 PROBLEM = Problem(starts=[[0.0, 0.0]], goals=[[100.0, 0.0]])
@@ -16,15 +18,17 @@ def tree(name, *xs):
     return TreePicture(name, np.array([[[x, 0.0] for x in xs]]))
 
 
-def grown(trees):
-    """A leg is missing that trees were grown for."""
-    return Missing(UNMET, (), (), trees)
+def lacking(unmet=UNMET, left_out=(), gaps=(), trees=(), problem=PROBLEM, frame=None):
+    """A plan of which only what it lacks is known."""
+    return SimpleNamespace(
+        unmet=unmet, left_out=left_out, gaps=gaps, trees=trees, problem=problem, frame=frame or Frame()
+    )
 
 
 def test_it_is_told_how_far_each_side_got_in_the_users_coordinates():
     trees = [tree("S1", 0.0, 30.0, 40.0), tree("G1", 100.0, 75.0)]
     shifted = Problem(starts=[[1000.0, 2000.0]], goals=[[1100.0, 2000.0]])
-    (sentence,) = shortfalls(grown(trees), shifted, Frame(origin=(1000.0, 2000.0)))
+    (sentence,) = shortfalls(lacking(trees=trees, problem=shifted, frame=Frame(origin=(1000.0, 2000.0))))
     assert sentence.startswith("S1→G1: from S1 the search came to (1040, 2000), 60 units short")
     assert "from G1 the search came to (1075, 2000), 75 units short" in sentence
 
@@ -40,14 +44,14 @@ def test_it_is_told_how_far_each_side_got_in_the_users_coordinates():
 )
 def test_the_side_that_hardly_moved_is_at_fault(from_start, to_goal, told):
     trees = [tree("S1", *from_start), tree("G1", *to_goal)]
-    (sentence,) = shortfalls(grown(trees), PROBLEM, Frame())
+    (sentence,) = shortfalls(lacking(trees=trees))
     assert told in sentence
 
 
 def test_without_trees_nobody_moved():
-    (sentence,) = shortfalls(grown([]), PROBLEM, Frame())
+    (sentence,) = shortfalls(lacking())
     assert "100 units short" in sentence
-    assert shortfalls(Missing((), (), (), ()), PROBLEM, Frame()) == ()
+    assert shortfalls(lacking(())) == ()
 
 
 def gap(**changes):
@@ -57,7 +61,7 @@ def gap(**changes):
 
 
 def told_of(one, left_out=()):
-    (sentence,) = shortfalls(Missing(UNMET if not left_out else (), left_out, [one], ()), PROBLEM, Frame())
+    (sentence,) = shortfalls(lacking(() if left_out else UNMET, left_out, [one]))
     return sentence
 
 
@@ -90,12 +94,19 @@ def test_what_is_known_of_a_gap_decides_what_is_advised(changes, told):
 
 def test_waypoints_without_a_gap_are_told_too():
     visits = Problem([[0.0, 0.0]], [[100.0, 0.0]], [[50.0, 0.0], [60.0, 0.0]])
-    cut, rest = shortfalls(Missing((), ("W1", "W2"), [gap(left_out=("W1",))], ()), visits, Frame())
+    cut, rest = shortfalls(lacking((), ("W1", "W2"), [gap(left_out=("W1",))], problem=visits))
     assert cut.startswith("W1 is left out: ways from S1")
     assert rest.startswith("W2 is left out: no order leads there")
 
 
-def test_what_is_missing_is_named():
-    assert missing(UNMET, ()) == "unmet: S1→G1"
-    assert missing((), ("W1", "W2")) == "left out: W1, W2"
-    assert missing(UNMET, ("W1",)) == "unmet: S1→G1; left out: W1"
+@pytest.mark.parametrize(
+    ("unmet", "left_out", "named"),
+    [
+        (UNMET, (), "unmet: S1→G1"),
+        ((), ("W1", "W2"), "left out: W1, W2"),
+        (UNMET, ("W1",), "unmet: S1→G1; left out: W1"),
+        ((), (), ""),
+    ],
+)
+def test_what_is_missing_is_named(unmet, left_out, named):
+    assert PlanResult.missing.fget(lacking(unmet, left_out)) == named

@@ -13,7 +13,7 @@ from fakes import (
 )
 from searches import ROUND_THE_BLOCK, begun, searched, windy_planner
 
-from chronoforest.planning.assembly import Bridge, bridge_path
+from chronoforest.planning.assembly import Bridge, build_bridges
 from chronoforest.planning.planner import MaxRounds, MaxSeconds
 from chronoforest.planning.sources import Asks, forest
 from chronoforest.planning.variants import Variant
@@ -217,7 +217,7 @@ def test_a_bridge_runs_from_the_source_over_the_meeting_to_the_target():
     search = searched(make_planner(BLOCK), scattered_problem(2, 2, BLOCK))
     models, params = search.source.models, search.source.params.search
     for pair, meeting in search.ledger.bridges.meetings.items():
-        path = bridge_path(search.source.forest, meeting)
+        (path,) = (one.path for one in build_bridges(search.source.forest, [meeting], list))
         np.testing.assert_allclose(path[[0, -1]], search.problem.anchors[[pair.source, pair.target]])
         gap = np.linalg.norm(np.diff(path, axis=0), axis=1).max()
         assert gap <= max(models.largest_hop, params.meeting_steps * SPEED) + 1e-9

@@ -1,6 +1,7 @@
 """Routes that the roadmap proposes on fakes: what their ways cost, which are tried, and doubts about them."""
 
 from dataclasses import replace
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from chronoforest.planning.ledger import Found, Reach
 from chronoforest.planning.planner import Planner
 from chronoforest.planning.variants import PlannerParams
 from chronoforest.roadmap.roads import RoadParams
+from chronoforest.roadmap.verify import Verdict
 from chronoforest.types import JointRoute, Pair, WorldParams
 
 HOPE, MOST_SPARE, DOUBT = RoadParams().hope, RoadParams().most_spare, RoadParams().doubt
@@ -127,3 +129,20 @@ def test_a_hop_that_is_refuted_again_does_not_cost_more_again():
     twice = doubted(source, [LEG], route, replace(once, ways=ledger.ways))
     ratio = twice.roads.roadmap.hops.cost / ledger.roads.roadmap.hops.cost
     assert ratio.max() == pytest.approx(DOUBT)
+
+
+def test_segments_of_different_lengths_stay_at_their_end_in_a_picture():
+    source, route, ledger = proposed(make_planner(BLOCK), ACROSS)
+    short, long = np.arange(4.0).reshape(2, 2), np.arange(8.0).reshape(4, 2)
+    verdicts = [Verdict(short, 1), *([Verdict(long, 1)] * (len(ledger.ways[LEG].left) - 1))]
+    ways = {**ledger.ways, LEG: ledger.ways[LEG].judged(verdicts)}
+    (picture,) = source.view(route, replace(ledger, ways=ways)).trees
+    np.testing.assert_array_equal(picture.segments[0], [[0.0, 1.0], [2.0, 3.0], [2.0, 3.0], [2.0, 3.0]])
+    np.testing.assert_array_equal(picture.segments[1], long)
+
+
+def test_the_margin_is_what_the_second_best_order_costs_more():
+    source, route, ledger = proposed(make_planner(BLOCK), scattered_problem(1, 3, BLOCK))
+    visits = source.problem.waypoint_indices
+    costs = sorted(JointRoute(((0, *middle, 4),)).cost(ledger.cost) for middle in permutations(visits))
+    assert source.view(route, ledger).certificate.margin == pytest.approx(costs[1] - costs[0])

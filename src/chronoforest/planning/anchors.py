@@ -73,8 +73,14 @@ class AnchorCheck:
         return self.models.density.margin(self.frame.to_local(points))
 
     def _nearest(self, point: FloatArray) -> tuple[FloatArray, float]:
-        """The nearest supported place on no island, in the user's coordinates, and how far it is."""
-        place, apart = _nearest_supported(self.frame.to_local(point), _without_islands(self.models.support))
+        """The nearest supported place in the user's coordinates, and how far it is; not on a small island
+        that nothing joins to the rest, unless there are only such."""
+        support = self.models.support
+        parts, _ = label(support.mask, np.ones((3,) * support.mask.ndim))
+        is_large = np.bincount(parts.ravel()) >= ISLAND * support.mask.sum()
+        is_large[0] = False
+        mainland = replace(support, mask=is_large[parts]) if is_large.any() else support
+        place, apart = _nearest_supported(self.frame.to_local(point), mainland)
         return self.frame.to_user(place), apart
 
     def _hint(self, point: FloatArray) -> str:
@@ -105,15 +111,6 @@ def _nearest_supported(place: FloatArray, support: Support) -> tuple[FloatArray,
     apart = np.linalg.norm(cells - place, axis=1)
     nearest = int(np.argmin(apart))
     return cells[nearest], float(apart[nearest])
-
-
-def _without_islands(support: Support) -> Support:
-    """The support without the small parts that nothing joins to the rest, unless there are only such."""
-    parts, _ = label(support.mask, np.ones((3,) * support.mask.ndim))
-    sizes = np.bincount(parts.ravel())
-    is_large = sizes >= ISLAND * support.mask.sum()
-    is_large[0] = False
-    return replace(support, mask=is_large[parts]) if is_large.any() else support
 
 
 def asked(

@@ -47,15 +47,14 @@ def build_bridges(
     meetings: Sequence[Meeting],
     shortened: Callable[[Sequence[FloatArray]], list[FloatArray]],
 ) -> list[Bridge]:
-    """Join the halves of every meeting and shorten them, all at once."""
-    raw = [bridge_path(forest, meeting) for meeting in meetings]
+    """Join the halves of every meeting, out of the source to where the trees touch and in to the target, and
+    shorten them, all at once."""
+    raw = []
+    for meeting in meetings:
+        source, target = forest.sides(meeting.pair)
+        halves = source.path_to(meeting.source_frame), target.path_to(meeting.target_frame)[::-1]
+        raw.append(np.concatenate(halves))
     return [Bridge(path, path_length(way)) for path, way in zip(shortened(raw), raw, strict=True)]
-
-
-def bridge_path(forest: Forest, meeting: Meeting) -> FloatArray:
-    """[t, 2]: out of the source to where the trees touch, then in to the target."""
-    source, target = forest.sides(meeting.pair)
-    return np.concatenate([source.path_to(meeting.source_frame), target.path_to(meeting.target_frame)[::-1]])
 
 
 def concatenated(parts: Sequence[FloatArray]) -> tuple[FloatArray, tuple[int, ...]]:
@@ -63,26 +62,6 @@ def concatenated(parts: Sequence[FloatArray]) -> tuple[FloatArray, tuple[int, ..
     path = np.concatenate([parts[0], *(part[1:] for part in parts[1:])])
     stops = np.cumsum([0, *(len(part) - 1 for part in parts)])
     return path, tuple(int(stop) for stop in stops)
-
-
-@dataclass(frozen=True)
-class WayTimer:
-    """Times walkable ways: their length at one pace, in steps per unit, and longer only where even `surely`
-    times what the distance says is more. Orders differ by a few per cent, and lengths are more exact than a
-    learned time."""
-
-    distance: Distance
-    pace: float
-    surely: float
-    params: AssemblyParams
-
-    def __call__(self, paths: Sequence[FloatArray]) -> list[float]:
-        """Steps along each path [t, 2]."""
-        learned = travel_times(paths, self.distance, self.params)
-        return [
-            max(self.pace * path_length(path), self.surely * steps)
-            for path, steps in zip(paths, learned, strict=True)
-        ]
 
 
 def along(bridges: Sequence[Bridge]) -> Bridge:
@@ -137,25 +116,31 @@ def travel_times(paths: Sequence[FloatArray], distance: Distance, params: Assemb
     return [float(hops[end - len(part) : end - 1].sum()) for part, end in zip(parts, ends, strict=True)]
 
 
-def recorded_times(route: Plan) -> FloatArray | None:
-    """Steps after the start at each point of a route's path [t]: how long recordings took on each leg, spread
-    evenly over its length; None where recordings lack for some leg."""
-    took = [leg.took[0] for leg in route.legs if leg.is_met and leg.took is not None]
-    if len(route.path) == 0 or len(took) < len(route.stops) - 1 or len(route.stops) <= len(route.legs):
-        return None
-    ends = [float(route.along[stop]) for stop in route.stops]
-    return np.interp(route.along, ends, np.cumsum([0.0, *took[: len(ends) - 1]]))
+def way_times(
+    paths: Sequence[FloatArray], distance: Distance, pace: float, surely: float, params: AssemblyParams
+) -> list[float]:
+    """Steps along each walkable way [t, 2]: its length at one pace, in steps per unit, and longer only where
+    even `surely` times what the distance says is more. Orders differ by a few per cent, and lengths are more
+    exact than a learned time."""
+    learned = travel_times(paths, distance, params)
+    return [max(pace * path_length(way), surely * steps) for way, steps in zip(paths, learned, strict=True)]
 
 
-def step_times(route: Plan, distance: Distance, params: AssemblyParams) -> FloatArray:
-    """Steps after the start at each point of a route's path, [t]: the time of a leg by the distance is spread
-    evenly over its length. The path must be in the plane of the models.
+def step_times(route: Plan, distance: Distance | None, params: AssemblyParams) -> FloatArray:
+    """Steps after the start at each point of a route's path [t] in the plane of the models, the time of a leg
+    spread evenly over its length: how long recordings took on each, or else how long they take by the
+    distance; empty without either.
 
     The costs of legs are not used: they are raised where a leg is in doubt, which makes no agent slower.
     """
-    if len(route.path) == 0:
+    took = [leg.took[0] for leg in route.legs if leg.is_met and leg.took is not None]
+    is_short = len(route.stops) <= len(route.legs)
+    if len(route.path) > 0 and len(took) >= len(route.stops) - 1 and not is_short:
+        ends = list(route.stops)
+    elif len(route.path) > 0 and distance is not None:
+        ends = [*route.stops, *([len(route.path) - 1] if is_short else [])]
+        took = travel_times([route.path[a : b + 1] for a, b in pairwise(ends)], distance, params)
+    else:
         return np.zeros(0)
-    ends = [*route.stops, *([len(route.path) - 1] if len(route.stops) <= len(route.legs) else [])]
-    parts = [route.path[first : last + 1] for first, last in pairwise(ends)]
-    when = np.cumsum([0.0, *travel_times(parts, distance, params)])
-    return np.interp(route.along, [0.0, *(float(route.along[last]) for last in ends[1:])], when)
+    lengths, when = [float(route.along[end]) for end in ends], np.cumsum([0.0, *took[: len(ends) - 1]])
+    return np.interp(route.along, lengths, when)

@@ -62,11 +62,6 @@ class KnownWay:
         """Generated segments that follow its pieces."""
         return [piece.segment for piece in self.pieces if piece.segment is not None]
 
-    @property
-    def doubts(self) -> list[FloatArray]:
-        """What speaks against the way: of each piece that is left the part that no segment kept to."""
-        return [piece.doubtful for piece in self.left]
-
     def back(self, expected: float) -> KnownWay:
         """The way back over one that was just proposed; it takes as long."""
         pieces = tuple(Piece(piece.path[::-1]) for piece in self.pieces[::-1])
@@ -74,9 +69,8 @@ class KnownWay:
 
     def judged(self, verdicts: Sequence[Verdict]) -> KnownWay:
         """The way after a verdict on every piece that was left."""
-        pieces = judged(self.pieces, verdicts)
-        is_verified = all(piece.segment is not None for piece in pieces)
-        return replace(self, evidence="verified" if is_verified else self.evidence, pieces=pieces)
+        way = replace(self, pieces=judged(self.pieces, verdicts))
+        return way if way.left else replace(way, evidence="verified")
 
     def realised(self, longest: float, density: Density, params: AssemblyParams) -> Bridge:
         """The way as an agent gets it: a verified one is made of the generated segments, with points as near

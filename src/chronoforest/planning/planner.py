@@ -14,7 +14,7 @@ from chronoforest.data.frames import Frame
 from chronoforest.errors import InvalidParameter
 from chronoforest.names import DEFAULT_VARIANT
 from chronoforest.planning.anchors import AnchorCheck, asked, check_arguments, check_problem, with_seeds
-from chronoforest.planning.assembly import recorded_times, step_times
+from chronoforest.planning.assembly import step_times
 from chronoforest.planning.criteria import MaxExpansions, MaxRounds, MaxSeconds, checked_stop
 from chronoforest.planning.loop import BatchParams, Outcome, Search, in_turns
 from chronoforest.planning.result import PlanResult
@@ -223,23 +223,15 @@ class Planner:
 
     def _timed(self, route: Plan) -> Plan:
         """A route in the user's coordinates, with times by how long recordings took, or by the distance."""
-        legs = tuple(
-            replace(
-                leg,
-                took=None if leg.took is None else self._lasting(leg.took),
-                proposed=None if leg.proposed is None else self.frame.to_user(leg.proposed),
-            )
-            for leg in route.legs
-        )
-        steps = recorded_times(route)
-        if steps is None and self.models.has_networks:
-            steps = step_times(route, self.models.distance, self.params.assembly)
-        times = np.zeros(0) if steps is None else self.frame.seconds(steps)
-        return replace(route, path=self.frame.to_user(route.path), times=times, legs=legs)
-
-    def _lasting(self, took: tuple[float, float, float]) -> tuple[float, float, float]:
-        median, low, high = self.frame.seconds(np.array(took)).tolist()
-        return median, low, high
+        legs = []
+        for leg in route.legs:
+            proposed = None if leg.proposed is None else self.frame.to_user(leg.proposed)
+            took = None if leg.took is None else tuple(self.frame.seconds(np.array(leg.took)).tolist())
+            legs.append(replace(leg, took=took, proposed=proposed))
+        distance = self.models.distance if self.models.has_networks else None
+        steps = step_times(route, distance, self.params.assembly)
+        times = self.frame.seconds(steps) if len(steps) else steps
+        return replace(route, path=self.frame.to_user(route.path), times=times, legs=tuple(legs))
 
     def snapped(self, problem: Problem) -> tuple[Problem, tuple[str, ...]]:
         """The problem with every anchor that lies outside the support moved to the nearest place in it, and a

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -24,6 +23,9 @@ SLACK = 1.1
 """A cut may take this much longer, by the temporal distance, than the way it replaces."""
 
 _FORBIDDEN = 1e6
+
+_PLACES_AT_ONCE = 32_000
+"""Places that are looked at together: what is known of them stays in the processor's cache."""
 
 _AT_ONCE = 16
 """Ways that are shortened together, so that memory stays small."""
@@ -62,22 +64,32 @@ def shorten_all(
     """
     if density.is_one_way:
         return [taut(finely(path, params.spacing), params.edge) for path in paths]
-    parts = [paths[first : first + _AT_ONCE] for first in range(0, len(paths), _AT_ONCE)]
-    return [path for part in parts for path in _shortened(part, density, distance, params)]
-
-
-def _shortened(
-    paths: Sequence[FloatArray], density: Density, distance: Distance | None, params: AssemblyParams
-) -> list[FloatArray]:
-    """Cut, settle a few times, cut again."""
 
     def even(ways: Sequence[FloatArray]) -> list[FloatArray]:
         return [resample(way, 2 * params.spacing) for way in ways]
 
-    ways = cut_corners(even(paths), density, distance, params)
-    for _ in range(NUM_PASSES):
-        ways = settle(even(ways), density, params)
-    return [resample(way, params.spacing) for way in cut_corners(even(ways), density, distance, params)]
+    shortened = []
+    for first in range(0, len(paths), _AT_ONCE):
+        ways = cut_corners(even(paths[first : first + _AT_ONCE]), density, distance, params)
+        for _ in range(NUM_PASSES):
+            ways = settle(even(ways), density, params)
+        ways = cut_corners(even(ways), density, distance, params)
+        shortened += [resample(way, params.spacing) for way in ways]
+    return shortened
+
+
+def _where_bent(
+    paths: Sequence[FloatArray], change: Callable[[list[FloatArray]], list[FloatArray]]
+) -> list[FloatArray]:
+    """The paths that have inner points changed, all in one call; the others as they are."""
+    bent = [path for path in paths if len(path) > 2]
+    changed = iter(change(bent) if bent else [])
+    return [next(changed) if len(path) > 2 else path for path in paths]
+
+
+def _price(room: FloatArray, params: AssemblyParams) -> FloatArray:
+    """What a unit costs with so much room to the edge of the support: 1 with enough of it."""
+    return np.asarray(1.0 + CROWDING * np.maximum(0.0, 1.0 - room / params.keep_margin))
 
 
 def cut_corners(
@@ -88,140 +100,156 @@ def cut_corners(
     A chord must stay inside the support (or no farther outside than the way it replaces), and must not take
     longer by the temporal distance; its price is its length, more where room is short.
     """
-    return _where_bent(paths, lambda bent: _cut(bent, density, distance, params))
+
+    def cut(bent: list[FloatArray]) -> list[FloatArray]:
+        points, counts = np.concatenate(bent), [len(path) for path in bent]
+        chords = _chords_of(bent, density.margin(points), params)
+        shares = np.linspace(0.0, 1.0, max(3, int(params.longest_cut / (1.6 * params.spacing))))
+        # Most chords fail in the middle, and a few places are looked at sooner than all of them.
+        quarter = len(shares) // 4
+        for share in shares[[2 * quarter, quarter, 3 * quarter]]:
+            chords = chords.where(_along(points, chords, density, np.array([share]))[0])
+        cost = _chord_costs(points, chords, density, shares, params)
+        chords, cost = chords.where(np.isfinite(cost)), cost[np.isfinite(cost)]
+        chains = _cheapest_links(counts, chords, cost)
+        if distance is not None:
+            is_detour = _detours(points, distance)
+            # Hardly any chord is a detour: all are asked about only where the cheapest way takes one.
+            rows, columns = (
+                np.concatenate([chain[part] for chain in chains]) for part in (slice(-1), slice(1, None))
+            )
+            if is_detour(rows, columns).any():
+                keep = ~is_detour(chords.rows, chords.columns)
+                chains = _cheapest_links(counts, chords.where(keep), cost[keep])
+        return [points[chain] for chain in chains]
+
+    return _where_bent(paths, cut)
 
 
-def _cut(
-    paths: Sequence[FloatArray], density: Density, distance: Distance | None, params: AssemblyParams
-) -> list[FloatArray]:
-    points, counts = np.concatenate(paths), [len(path) for path in paths]
-    chords = chords_of(paths, density.margin(points), params.longest_cut, params.edge)
-    shares = np.linspace(0.0, 1.0, max(3, int(params.longest_cut / (1.6 * params.spacing))))
-    # Most chords fail in the middle, and a few places are looked at sooner than all of them.
-    quarter = len(shares) // 4
-    for share in shares[[2 * quarter, quarter, 3 * quarter]]:
-        chords = chords.where(are_open(points, chords, density, share))
-    cost = chord_costs(points, chords, density, shares, partial(_price, params=params))
-    chords, cost = chords.where(np.isfinite(cost)), cost[np.isfinite(cost)]
-    chains = cheapest_links(counts, chords, cost)
-    is_detour = None if distance is None else _Detours(points, distance)
-    # Hardly any chord is a detour: all are asked about only where the cheapest way takes one.
-    if is_detour is not None and is_detour(links_of(chains)).any():
-        keep = ~is_detour(chords)
-        chains = cheapest_links(counts, chords.where(keep), cost[keep])
-    return [points[chain] for chain in chains]
+def _detours(points: FloatArray, distance: Distance) -> Callable[[IntArray, IntArray], BoolArray]:
+    """What says which links [c] between points [n, d] of paths, hops left out, take longer than the way along
+    the path."""
+    codes = distance.encode(points)
+    clock = np.concatenate([[0.0], np.cumsum(distance.between(codes[:-1], codes[1:]))])
 
+    def is_detour(rows: IntArray, columns: IntArray) -> BoolArray:
+        straight, along = distance.between(codes[rows], codes[columns]), clock[columns] - clock[rows]
+        return np.asarray((columns != rows + 1) & ~(straight <= SLACK * along))
 
-class _Detours:
-    """Which links between points [n, d] of paths, hops left out, take longer than the way along the path."""
-
-    def __init__(self, points: FloatArray, distance: Distance) -> None:
-        self.distance = distance
-        self.codes = distance.encode(points)
-        hops = distance.between(self.codes[:-1], self.codes[1:])
-        self.clock = np.concatenate([[0.0], np.cumsum(hops)])
-
-    def __call__(self, links: Links) -> BoolArray:
-        """[c], in steps."""
-        straight = self.distance.between(self.codes[links.rows], self.codes[links.columns])
-        along = self.clock[links.columns] - self.clock[links.rows]
-        return np.asarray(~links.is_hop & ~(straight <= SLACK * along))
+    return is_detour
 
 
 def settle(paths: Sequence[FloatArray], density: Density, params: AssemblyParams) -> list[FloatArray]:
     """Move every inner point sideways to the cheapest polylines: length, more where room is short."""
-    return _where_bent(paths, lambda bent: _settled(bent, density, params))
+
+    def settled(bent: list[FloatArray]) -> list[FloatArray]:
+        tangent = np.concatenate([path[2:] - path[:-2] for path in bent])
+        tangent /= np.linalg.norm(tangent, axis=1, keepdims=True) + 1e-9
+        offsets = np.arange(-params.tube_width, params.tube_width + 1e-9, params.tube_step)
+        points, counts = np.concatenate(bent), [len(path) for path in bent]
+        is_inner = np.ones(len(points), dtype=np.bool_)
+        ends = np.cumsum(counts)
+        is_inner[ends - 1] = is_inner[ends - counts] = False
+        sideways = np.zeros_like(points)
+        sideways[is_inner] = np.stack([-tangent[:, 1], tangent[:, 0]], axis=1)
+        places = _beside(points, sideways, offsets)
+        room = density.margin(places)
+        price = _price(room, params)
+        price[(room <= 0) & is_inner[:, None]] = _FORBIDDEN
+        return _cheapest_chains(places, price, counts)
+
+    return _where_bent(paths, settled)
 
 
-def _settled(paths: Sequence[FloatArray], density: Density, params: AssemblyParams) -> list[FloatArray]:
-    tangent = np.concatenate([path[2:] - path[:-2] for path in paths])
-    tangent /= np.linalg.norm(tangent, axis=1, keepdims=True) + 1e-9
-    normal = np.stack([-tangent[:, 1], tangent[:, 0]], axis=1)
-    offsets = np.arange(-params.tube_width, params.tube_width + 1e-9, params.tube_step)
-    points, is_inner = np.concatenate(paths), np.concatenate([_is_inner(len(path)) for path in paths])
-    sideways = np.zeros_like(points)
-    sideways[is_inner] = normal
-    places = beside(points, sideways, offsets)
-    room = density.margin(places)
-    price = _price(room, params)
-    price[(room <= 0) & is_inner[:, None]] = _FORBIDDEN
-    return cheapest_chains(places, price, [len(path) for path in paths])
-
-
-def _where_bent(
-    paths: Sequence[FloatArray], change: Callable[[Sequence[FloatArray]], list[FloatArray]]
-) -> list[FloatArray]:
-    """The paths that have inner points changed, all in one call; the others as they are."""
-    bent = [path for path in paths if len(path) > 2]
-    changed = iter(change(bent) if bent else [])
-    return [next(changed) if len(path) > 2 else path for path in paths]
-
-
-def _is_inner(count: int) -> BoolArray:
-    """[count]: all but the ends."""
-    is_inner = np.ones(count, dtype=np.bool_)
-    is_inner[[0, -1]] = False
-    return is_inner
-
-
-def _price(room: FloatArray, params: AssemblyParams) -> FloatArray:
-    """What a unit costs with so much room to the edge of the support: 1 with enough of it."""
-    price = room / params.keep_margin
-    np.subtract(1.0, price, out=price)
-    np.maximum(0.0, price, out=price)
-    price *= CROWDING
-    price += 1.0
-    return price
-
-
-_PLACES_AT_ONCE = 32_000
-"""Places that are looked at together: what is known of them stays in the processor's cache."""
-
-
-def lengths(moves: FloatArray) -> FloatArray:
+def _lengths(moves: FloatArray) -> FloatArray:
     """[..., d] → [...]; the sum over two columns is many times quicker than over an axis of two."""
     return np.sqrt(sum(moves[..., k] * moves[..., k] for k in range(moves.shape[-1])))
 
 
 @dataclass(frozen=True, eq=False)
-class Links:
-    """From points `rows` [c] to later ones `columns` [c] of the same path, in the order of the rows."""
+class _Chords:
+    """Links from points `rows` [c] to later ones `columns` [c] of the same path, in the order
+    of the rows; least [c]: the margin that each must keep, −∞ for a hop from a point to the next, which may
+    always be taken."""
 
     rows: IntArray
     columns: IntArray
+    least: FloatArray
 
-    @property
-    def is_hop(self) -> BoolArray:
-        """[c]: from a point to the next."""
-        return np.asarray(self.columns == self.rows + 1)
+    def where(self, keep: BoolArray | slice) -> _Chords:
+        return _Chords(self.rows[keep], self.columns[keep], self.least[keep])
 
 
-def cheapest_links(counts: Sequence[int], links: Links, cost: FloatArray) -> list[IntArray]:
+def _chords_of(paths: Sequence[FloatArray], room: FloatArray, params: AssemblyParams) -> _Chords:
+    """All hops of paths [n, d] and all chords that are not too long, over the numbers of all their points; by
+    the room of these, a chord leaves `edge` units or what the way it replaces does, if that is less."""
+    found, first = [], 0
+    for path in paths:
+        count = len(path)
+        hop = np.arange(count - 1)
+        keep = np.triu(_lengths(path[:, None] - path) <= params.longest_cut)
+        np.fill_diagonal(keep, val=False)
+        keep[hop, hop + 1] = True
+        rows, columns = np.nonzero(keep)
+        between = np.where(np.tri(count, k=-1, dtype=bool), np.inf, room[None, first : first + count])
+        least = np.minimum(np.minimum.accumulate(between, axis=1)[rows, columns], params.edge) - 1e-6
+        least[columns == rows + 1] = -np.inf
+        found.append((rows + first, columns + first, least))
+        first += count
+    return _Chords(*(np.concatenate(part) for part in zip(*found, strict=True)))
+
+
+def _chord_costs(
+    points: FloatArray, chords: _Chords, density: Density, shares: FloatArray, params: AssemblyParams
+) -> FloatArray:
+    """[c]: length times the mean price of the room at shares [s] of each chord; infinite where one of these
+    places forbids it."""
+    cost = np.empty(len(chords.rows))
+    at_once = max(1, _PLACES_AT_ONCE // len(shares))
+    for first in range(0, len(cost), at_once):
+        some = chords.where(slice(first, first + at_once))
+        is_open, room = _along(points, some, density, shares)
+        length = _lengths(points[some.columns] - points[some.rows])
+        price = _price(room, params).mean(axis=1)
+        cost[first : first + at_once] = np.where(is_open, length * price, np.inf)
+    return cost
+
+
+def _along(
+    points: FloatArray, chords: _Chords, density: Density, shares: FloatArray
+) -> tuple[BoolArray, FloatArray]:
+    """Whether chords keep their least margin at shares [s] of them, hops in any case; and the margin there,
+    [c, s]."""
+    starts = points[chords.rows]
+    room = density.margin(_beside(starts, points[chords.columns] - starts, shares))
+    return np.asarray(room.min(axis=1) >= chords.least), room
+
+
+def _beside(points: FloatArray, moves: FloatArray, shares: FloatArray) -> FloatArray:
+    """[n, s, d]: every point [n, d] moved by each share [s] of its move [n, d]. In memory one coordinate of
+    all comes after the other, which makes what is asked about them several times quicker."""
+    places = shares * moves.T[..., None]
+    places += points.T[..., None]
+    return np.moveaxis(places, 0, -1)
+
+
+def _cheapest_links(counts: Sequence[int], links: _Chords, cost: FloatArray) -> list[IntArray]:
     """Points of the cheapest way from the first to the last point of each path over links of cost [c]; the
     paths have `counts` points, numbered one after another."""
     ends = np.cumsum(counts)
     begins = np.searchsorted(links.rows, np.arange(ends[-1] + 1))
     graph = csr_matrix((cost, links.columns, begins), shape=(ends[-1], ends[-1]))
     _, before, _ = dijkstra(graph, indices=ends - counts, min_only=True, return_predecessors=True)
-    return [_chain(before, first, end - 1) for first, end in zip(ends - counts, ends, strict=True)]
+    chains = []
+    for first, end in zip(ends - counts, ends, strict=True):
+        chain = [end - 1]
+        while chain[-1] > first:
+            chain.append(before[chain[-1]])
+        chains.append(np.array(chain[::-1], dtype=np.int64))
+    return chains
 
 
-def _chain(before: IntArray, first: int, last: int) -> IntArray:
-    """From the first to the last point by what comes before each."""
-    chain = [last]
-    while chain[-1] > first:
-        chain.append(before[chain[-1]])
-    return np.array(chain[::-1], dtype=np.int64)
-
-
-def links_of(chains: Sequence[IntArray]) -> Links:
-    """All links that chains of points run over."""
-    return Links(
-        np.concatenate([chain[:-1] for chain in chains]), np.concatenate([chain[1:] for chain in chains])
-    )
-
-
-def cheapest_chains(places: FloatArray, price: FloatArray, counts: Sequence[int]) -> list[FloatArray]:
+def _cheapest_chains(places: FloatArray, price: FloatArray, counts: Sequence[int]) -> list[FloatArray]:
     """Viterbi over one place per row of each path: places [n, o, d], price [n, o], `counts` rows each.
 
     The paths go side by side, and each stays where it ends, which costs nothing.
@@ -242,83 +270,3 @@ def cheapest_chains(places: FloatArray, price: FloatArray, counts: Sequence[int]
         chosen.append(back[every, chosen[-1]])
     found = places[rows, np.stack(chosen[::-1], axis=1)]
     return [path[:count] for path, count in zip(found, counts, strict=True)]
-
-
-@dataclass(frozen=True, eq=False)
-class Chords(Links):
-    """Links that cut corners, and least [c], the margin that each must keep: −∞ for a hop from a point to the
-    next, which may always be taken."""
-
-    least: FloatArray
-
-    def where(self, keep: BoolArray | slice) -> Chords:
-        """Some of them."""
-        return Chords(self.rows[keep], self.columns[keep], self.least[keep])
-
-
-def chords_of(paths: Sequence[FloatArray], room: FloatArray, longest: float, edge: float) -> Chords:
-    """All hops of paths [n, d] and all chords that are not too long, over the numbers of all their points; by
-    the room of these, a chord leaves `edge` units or what the way it replaces does, if that is less."""
-    found, first = [], 0
-    for path in paths:
-        hop = np.arange(len(path) - 1)
-        keep = np.triu(lengths(path[:, None] - path) <= longest)
-        np.fill_diagonal(keep, val=False)
-        keep[hop, hop + 1] = True
-        rows, columns = np.nonzero(keep)
-        least = np.minimum(_least_between(room[first : first + len(path)])[rows, columns], edge) - 1e-6
-        least[columns == rows + 1] = -np.inf
-        found.append((rows + first, columns + first, least))
-        first += len(path)
-    return Chords(*(np.concatenate(part) for part in zip(*found, strict=True)))
-
-
-def _least_between(values: FloatArray) -> FloatArray:
-    """[n, n]: the least of values[i..j] for i ≤ j."""
-    table = np.where(np.tri(len(values), k=-1, dtype=bool), np.inf, values[None, :])
-    return np.minimum.accumulate(table, axis=1)
-
-
-def are_open(points: FloatArray, chords: Chords, density: Density, share: float) -> BoolArray:
-    """[c]: the chords between points [n, d] may be taken by what is known at one share of their way."""
-    return _along(points, chords, density, np.array([share]))[0]
-
-
-def chord_costs(
-    points: FloatArray,
-    chords: Chords,
-    density: Density,
-    shares: FloatArray,
-    price: Callable[[FloatArray], FloatArray],
-) -> FloatArray:
-    """[c]: length times the mean price of the room at shares [s] of each chord; infinite where one of these
-    places forbids it."""
-    cost = np.empty(len(chords.rows))
-    at_once = max(1, _PLACES_AT_ONCE // len(shares))
-    for first in range(0, len(cost), at_once):
-        some = chords.where(slice(first, first + at_once))
-        is_open, room = _along(points, some, density, shares)
-        length = lengths(points[some.columns] - points[some.rows])
-        cost[first : first + at_once] = np.where(is_open, length * price(room).mean(axis=1), np.inf)
-    return cost
-
-
-def _along(
-    points: FloatArray, chords: Chords, density: Density, shares: FloatArray
-) -> tuple[BoolArray, FloatArray]:
-    """Whether chords keep their least margin at shares [s] of them, hops in any case; and the margin there,
-    [c, s]."""
-    starts = points[chords.rows]
-    moves = points[chords.columns] - starts
-    places = beside(starts, moves, shares)
-    room = density.margin(places)
-    is_open = (room.min(axis=1) if len(shares) > 1 else room[:, 0]) >= chords.least
-    return np.asarray(is_open), room
-
-
-def beside(points: FloatArray, moves: FloatArray, shares: FloatArray) -> FloatArray:
-    """[n, s, d]: every point [n, d] moved by each share [s] of its move [n, d]. In memory one coordinate of
-    all comes after the other, which makes what is asked about them several times quicker."""
-    places = shares * moves.T[..., None]
-    places += points.T[..., None]
-    return np.moveaxis(places, 0, -1)

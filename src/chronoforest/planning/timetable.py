@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from html import escape
@@ -55,12 +55,11 @@ class Timetable:
         return len(self.stops)
 
     def __str__(self) -> str:
-        aligned = (str.rjust, str.ljust, str.rjust, str.rjust, str.rjust, str.ljust, str.ljust)
-        columns = [
-            _aligned((head, *cells), put)
-            for head, cells, put in zip(self.header, zip(*self.rows, strict=True), aligned, strict=True)
-            if any(cells)
-        ]
+        columns = []
+        for cells, put in zip(zip(self.header, *self.rows, strict=True), "><>>><<", strict=True):
+            if any(cells[1:]):
+                width = max(map(len, cells))
+                columns.append([f"{cell:{put}{width}}" for cell in cells])
         return "\n".join("  ".join(row).rstrip() for row in zip(*columns, strict=True))
 
     def to_dataframe(self) -> Any:
@@ -114,12 +113,6 @@ class Timetable:
         head = "".join(f"<th>{escape(cell)}</th>" for cell in self.header)
         body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in self.rows)
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-
-def _aligned(cells: Sequence[str], put: Callable[[str, int], str]) -> list[str]:
-    """A column of equal width."""
-    width = max(map(len, cells))
-    return [put(cell, width) for cell in cells]
 
 
 def timetable(result: PlanResult) -> Timetable:

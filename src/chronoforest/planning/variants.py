@@ -11,7 +11,7 @@ import numpy as np
 
 from chronoforest.errors import require_at_least
 from chronoforest.names import DEFAULT_VARIANT, check_variant
-from chronoforest.planning.assembly import WayTimer
+from chronoforest.planning.assembly import way_times
 from chronoforest.planning.shortening import AssemblyParams, shorten_all
 from chronoforest.roadmap.components import SupportParts
 from chronoforest.roadmap.distance import RoadmapDistance
@@ -23,17 +23,15 @@ from chronoforest.roadmap.verify import Checker
 from chronoforest.roadmap.ways import Joined, Ways
 from chronoforest.routing.bridges import Closure, closure
 from chronoforest.routing.budget import BudgetParams, ChallengeParams
-from chronoforest.routing.solver import FixedOrder, Order, solver_of
 from chronoforest.search.expand import SearchModels, SearchParams
 from chronoforest.search.junction import longest_hop
-from chronoforest.search.tree import Forest, plant
+from chronoforest.search.tree import Forest
 from chronoforest.types import (
     Distance,
     FloatArray,
     Pair,
     PlanningModels,
     Problem,
-    RouteSolver,
     Support,
     WorldParams,
 )
@@ -180,21 +178,17 @@ class Prepared:
     def models(self) -> SearchModels:
         """The models as the variant uses them."""
         given, sampler = self.given, self.given.sampler
+        sums_hops = self.variant.sums_hops
         return self.variant.equip(
             SearchModels(
                 sampler=sampler,
-                distance=self._sums_of_hops if self.variant.sums_hops else given.distance,
+                distance=RoadmapDistance(self.roadmap, self.ground) if sums_hops else given.distance,
                 density=given.density,
                 calibration=given.calibration,
                 largest_hop=longest_hop(given.step_length, sampler.stride),
                 step_length=given.step_length,
             )
         )
-
-    @property
-    def _sums_of_hops(self) -> Distance:
-        """Far distances for trees."""
-        return RoadmapDistance(self.roadmap, self.ground)
 
     @property
     def learned(self) -> Distance | None:
@@ -238,22 +232,10 @@ class Prepared:
             paths = shorten_all(paths, given.density, self.learned, params)
         return list(paths)
 
-    @property
-    def clock(self) -> WayTimer:
-        """What times walkable ways."""
+    def clock(self, paths: Sequence[FloatArray]) -> list[float]:
+        """Steps along each of some walkable ways [t, d]."""
         surely = self.given.calibration.local_ratios[0]
-        return WayTimer(self.ground.distance, self.roadmap.pace, surely, self.params.assembly)
-
-    def bare_forest(self, problem: Problem) -> Forest:
-        """A root for every anchor."""
-        return plant(problem, self.models.sampler.horizon, self.models.distance, self.params.is_reversible)
-
-    def choose_solver(self, problem: Problem, forest: Forest, order: Order | None) -> RouteSolver:
-        """A given order, one that is fixed on the learned distance, or whatever is best in each round."""
-        solver = solver_of(order, problem)
-        if order is None and self.variant.fixes_order:
-            return FixedOrder(solver(steps_apart(self.ground.distance, forest, problem), problem, None))
-        return solver
+        return way_times(paths, self.ground.distance, self.roadmap.pace, surely, self.params.assembly)
 
 
 def ground_of(models: PlanningModels, params: PlannerParams) -> Ground:

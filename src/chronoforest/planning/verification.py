@@ -14,7 +14,6 @@ from chronoforest.errors import InvalidParameter
 from chronoforest.planning.assembly import concatenated
 from chronoforest.planning.variants import Prepared
 from chronoforest.roadmap.arrivals import refusal
-from chronoforest.roadmap.roadmap import Roadmap
 from chronoforest.roadmap.states import Track
 from chronoforest.roadmap.straight import finely
 from chronoforest.roadmap.verify import Piece, State, Verdict, cut, usual_params
@@ -113,50 +112,46 @@ def verification(
     path: FloatArray, prepared: Prepared, frame: Frame, rng: np.random.Generator
 ) -> Verification:
     """What is known of a path [t, 2] in the user's coordinates."""
-    local = frame.to_local(path)
+    local, roadmap = frame.to_local(path), prepared.roadmap
     found, why = checked(local, prepared, rng)
+    recorded = None
+    if roadmap.has_recorded_hops:
+        hops = roadmap.matched(Track(local, np.arange(len(local), dtype=np.float64), 0))
+        known = (hops >= 0) & roadmap.hops.is_recorded[hops]
+        recorded = float(known.mean()) if len(hops) else None
     lengths = tuple(path_length(piece.path) for piece in found)
     moved = tuple(_moved(piece, frame) for piece in found)
-    return Verification(moved, lengths, frame, prepared.support, why, _recorded(local, prepared.roadmap))
-
-
-def _recorded(path: FloatArray, roadmap: Roadmap) -> float | None:
-    if not roadmap.has_recorded_hops:
-        return None
-    hops = roadmap.matched(Track(path, np.arange(len(path), dtype=np.float64), 0))
-    return float(((hops >= 0) & roadmap.hops.is_recorded[hops]).mean()) if len(hops) else None
+    return Verification(moved, lengths, frame, prepared.support, why, recorded)
 
 
 def checked(path: FloatArray, prepared: Prepared, rng: np.random.Generator) -> tuple[tuple[Piece, ...], str]:
     """The pieces of a path [t, d] with what is known of each, and why that of some is nothing: support and
     headings are asked in every world, the denoiser where there is one that can be believed."""
-    if not prepared.given.has_networks:
-        pieces = cut(path, SPACINGS * prepared.roadmap.space.spacing)
-        return tuple(_unasked(piece, prepared) for piece in pieces), "nothing was trained to ask about motion"
-    checker = prepared.checker
-    pieces = cut(path, checker.piece_length)
-    if not prepared.variant.verifies:
-        return tuple(_unasked(piece, prepared) for piece in pieces), "the denoiser is too weak to be asked"
-    found = checker.settled(pieces, prepared.variant.piece_samples, rng)
-    if prepared.variant.refutes:
-        return found, ""
-    doubtful = tuple(Piece(one.path) if one.refuted_by == "motion" else one for one in found)
-    return doubtful, "the denoiser is too weak to refute"
-
-
-def _unasked(path: FloatArray, prepared: Prepared) -> Piece:
-    """A piece [t, d] as support and headings alone judge it."""
-    density = prepared.given.density
-    slip = usual_params(density).slip * prepared.params.assembly.edge
-    why = refusal(finely(path, prepared.given.step_length), density, slip)
-    return Piece(path, None if why is None else Verdict(None, 0, why))
+    given, variant = prepared.given, prepared.variant
+    if given.has_networks and variant.verifies:
+        pieces = cut(path, prepared.checker.piece_length)
+        found = prepared.checker.settled(pieces, variant.piece_samples, rng)
+        if variant.refutes:
+            return found, ""
+        doubtful = tuple(Piece(one.path) if one.refuted_by == "motion" else one for one in found)
+        return doubtful, "the denoiser is too weak to refute"
+    slip = usual_params(given.density).slip * prepared.params.assembly.edge
+    spacings = SPACINGS * prepared.roadmap.space.spacing
+    unasked = []
+    for piece in cut(path, prepared.checker.piece_length if given.has_networks else spacings):
+        refused = refusal(finely(piece, given.step_length), given.density, slip)
+        unasked.append(Piece(piece, None if refused is None else Verdict(None, 0, refused)))
+    weak = "the denoiser is too weak to be asked"
+    return tuple(unasked), weak if given.has_networks else "nothing was trained to ask about motion"
 
 
 def _moved(piece: Piece, frame: Frame) -> Piece:
     """A piece in the user's coordinates."""
     verdict = piece.verdict
-    if verdict is not None and verdict.segment is not None:
-        verdict = replace(verdict, segment=frame.to_user(verdict.segment))
-    if verdict is not None and verdict.doubtful is not None:
-        verdict = replace(verdict, doubtful=frame.to_user(verdict.doubtful))
+    if verdict is not None:
+        parts = {"segment": verdict.segment, "doubtful": verdict.doubtful}
+        moved: dict[str, Any] = {
+            name: frame.to_user(part) for name, part in parts.items() if part is not None
+        }
+        verdict = replace(verdict, **moved)
     return Piece(frame.to_user(piece.path), verdict)

@@ -20,9 +20,9 @@ from chronoforest.planning.variants import Prepared, steps_apart
 from chronoforest.routing.bridges import Closure, accept, is_complete
 from chronoforest.routing.budget import RoundState, allocate, challengers, every_unmet
 from chronoforest.routing.certificates import certify, width
-from chronoforest.routing.solver import Order
+from chronoforest.routing.solver import FixedOrder, Order, solver_of
 from chronoforest.search.expand import expand, revisit, root_leaves
-from chronoforest.search.tree import Forest, ForestMemory
+from chronoforest.search.tree import Forest, ForestMemory, plant
 from chronoforest.types import (
     Certificate,
     Evidence,
@@ -60,9 +60,13 @@ class ForestSource(Source):
 
     def begin(self) -> Ledger:
         """Roots at all anchors, with remembered trees in the place of bare ones; C_0 = h(d) between roots."""
-        bare = self.prepared.bare_forest(self.problem)
-        self.guess = steps_apart(self.models.distance, bare, self.problem)
-        solver = self.prepared.choose_solver(self.problem, bare, self.order)
+        prepared, distance = self.prepared, self.models.distance
+        bare = plant(self.problem, self.models.sampler.horizon, distance, self.params.is_reversible)
+        self.guess = steps_apart(distance, bare, self.problem)
+        solver = solver_of(self.order, self.problem)
+        if self.order is None and self.variant.fixes_order:
+            learned = steps_apart(prepared.ground.distance, bare, self.problem)
+            solver = FixedOrder(solver(learned, self.problem, None))
         self.forest: Forest = self.memory.recall(bare, self.variant)
         is_linked = np.isfinite(self.guess)
         inflated = self.models.calibration.inflate(np.where(is_linked, self.guess, 0.0))

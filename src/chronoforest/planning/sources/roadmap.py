@@ -58,8 +58,8 @@ class ProposalParams:
 
 @dataclass(frozen=True)
 class PartOf:
-    """A `StopCriterion` for trees that are part of a plan: theirs and that of the plan, whose rounds it is
-    asked about; seconds: those of the plan before the trees."""
+    """A `StopCriterion` for trees that are part of a plan: `most_rounds` of theirs, and that of the plan,
+    which has had `rounds` and took `seconds` before the trees."""
 
     stop: StopCriterion
     most_rounds: int
@@ -115,9 +115,8 @@ class RoadmapSource(Source):
         A way is looked up and shortened only when a route wants it. route: the one so far, which wins ties.
         """
         tentative: list[tuple[float, JointRoute]] = []
-        while len(tentative) < (
-            self.params.most_tentative if _roads(ledger).is_hopeful(ledger.num_spare) else 1
-        ):
+        is_hopeful = _roads(ledger).is_hopeful(ledger.num_spare)
+        while len(tentative) < (self.params.most_tentative if is_hopeful else 1):
             with self.solving:
                 route = ledger.reach.solver(ledger.cost, self.problem, route)
             found = self._looked_up(route, ledger, is_spare=bool(tentative))
@@ -126,6 +125,7 @@ class RoadmapSource(Source):
                 return route, ledger
             known = (leg for leg in route.legs if leg in ledger.ways)
             tentative.append((sum(ledger.ways[leg].steps for leg in known), route))
+            is_hopeful = _roads(ledger).is_hopeful(ledger.num_spare)
         best = min(tentative, key=lambda one: one[0])[1]
         return best, ledger.updated(self._looked_up(best, ledger, is_spare=False))
 
@@ -154,20 +154,17 @@ class RoadmapSource(Source):
 
     def allocate(self, route: JointRoute, ledger: Ledger, round_index: int) -> Asks | None:
         """All legs that are neither verified nor closed; gaps once there are none."""
-        if pairs := self._open_legs(route, ledger):
+        legs = (leg for leg in route.legs if leg in ledger.ways and leg not in ledger.closed)
+        pairs = tuple(leg for leg in legs if not ledger.ways[leg].is_verified)
+        if pairs and self.variant.verifies:
             return Asks(pairs)
         if not self.prepared.given.has_networks or len(ledger.searched) >= self.params.most_searched:
             return None
-        open_gaps = (gap for gap in self.open_gaps(route, ledger) if gap.width > 0)
-        gaps = (gap for gap in open_gaps if gap.key not in ledger.searched)
-        gap = next((gap for gap in gaps if self.prepared.parts.joins(gap.places)), None)
-        return None if gap is None else Asks((), gap=gap)
-
-    def _open_legs(self, route: JointRoute, ledger: Ledger) -> tuple[Pair, ...]:
-        if not self.variant.verifies:
-            return ()
-        met = self.view(route, ledger).met
-        return tuple(leg for leg in met if not ledger.ways[leg].is_verified and leg not in ledger.closed)
+        for gap in self.open_gaps(route, ledger):
+            is_open = gap.width > 0 and gap.key not in ledger.searched
+            if is_open and self.prepared.parts.joins(gap.places):
+                return Asks((), gap=gap)
+        return None
 
     def answer(self, asks: Asks, ledger: Ledger, plan: Search) -> Answers:
         """Verdicts of the denoiser on all pieces that are left of the legs, or trees across a gap."""
@@ -197,11 +194,11 @@ class RoadmapSource(Source):
         judged = {leg: [next(left) for _ in ledger.ways[leg].left] for leg in legs}
         ways = {leg: ledger.ways[leg].judged(some) for leg, some in judged.items()}
         tried = [leg for leg in legs if not ways[leg].is_verified]
-        is_final = {
-            leg: any(one.refuted_by in ("support", "heading") for one in judged[leg]) for leg in tried
-        }
         refuted = [
-            leg for leg in tried if is_final[leg] or ledger.num_tries[leg.source, leg.target] + 1 == num_tries
+            leg
+            for leg in tried
+            if ledger.num_tries[leg.source, leg.target] + 1 == num_tries
+            or any(one.refuted_by in ("support", "heading") for one in judged[leg])
         ]
         found = Found(ways=ways, tried=tried, num_expanded=len(verdicts))
         if not refuted or not self.variant.refutes:
@@ -213,7 +210,7 @@ class RoadmapSource(Source):
         looked up again, but not those of the route that cost the same, nor those of legs
         that are closed since their ways were refuted too often."""
         ways = {**ledger.ways, **found.ways}
-        doubts = [part for leg in legs for part in ways[leg].doubts]
+        doubts = [piece.doubtful for leg in legs for piece in ways[leg].left]
         roads = _roads(ledger).doubted(doubts, 2.0 * self.prepared.params.assembly.keep_margin)
         met = (leg for leg in route.legs if leg in ways)
         same = {leg for leg in met if ways[leg].expected == roads.leg_cost(leg)}
@@ -302,9 +299,12 @@ class _RoadmapView(View):
     def trees(self) -> tuple[TreePicture, ...]:
         """What was realised along the route, each segment with as many points as the longest of its leg; and
         what grew across gaps."""
-        names = self.problem.names
-        realised = ((leg, self.ledger.ways[leg].segments) for leg in self.met)
-        pictures = (TreePicture(names[leg.source], padded(some)) for leg, some in realised if some)
+        pictures = []
+        for leg in self.met:
+            if some := self.ledger.ways[leg].segments:
+                longest = max(map(len, some))
+                even = [np.pad(one, ((0, longest - len(one)), (0, 0)), mode="edge") for one in some]
+                pictures.append(TreePicture(self.problem.names[leg.source], np.stack(even)))
         return (*pictures, *self.ledger.grown)
 
     @property
@@ -345,12 +345,6 @@ class _RoadmapView(View):
             prepared, longest = self.source.prepared, self.source.params.longest
             return self.ledger.ways[leg].realised(longest, prepared.given.density, prepared.params.assembly)
         return Bridge(self.problem.anchors[[leg.source]], 0.0)
-
-
-def padded(segments: Sequence[FloatArray]) -> FloatArray:
-    """[n, t, d] segments of different lengths; the shorter ones stay at their end."""
-    longest = max(len(segment) for segment in segments)
-    return np.stack([np.pad(s, ((0, longest - len(s)), (0, 0)), mode="edge") for s in segments])
 
 
 def _roads(ledger: Ledger) -> Roads:
