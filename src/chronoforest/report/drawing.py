@@ -100,7 +100,9 @@ def draw_support(axes: Any, support: Support) -> None:
     width, height = support.mask.shape
     edges = np.linspace(left, right, width + 1), np.linspace(bottom, top, height + 1)
     cells = np.stack([rgb(GROUND), rgb(ROOM)]).astype(np.uint8).take(support.mask.T, axis=0)
-    axes.add_image(PcolorImage(axes, *edges, cells, zorder=0))  # imshow resamples, which takes longer
+    image = PcolorImage(axes, *edges, cells, zorder=0)  # imshow resamples, which takes longer
+    image.set_in_layout(False)  # it has no extent that a tight layout could ask for
+    axes.add_image(image)
     axes.set(xlim=(left, right), ylim=(bottom, top), aspect="equal")
     axes.axis("off")
 
