@@ -1,4 +1,5 @@
-"""What people type first, in Python and on the command line: it works, or is refused with what would work."""
+"""The things that people type first, in Python and on the command line, more than forty: each works, or is
+refused with what would work."""
 
 import numpy as np
 import pytest
@@ -73,6 +74,12 @@ WORKS = {
     "an order of names": lambda p: p.plan(
         starts={"depot": START}, waypoints={"mill": [3, 17]}, order=["depot", "mill", "depot"]
     ),
+    "a stop for an agent, another first": lambda p: p.plan(
+        starts=[START, GOAL], waypoints=stops(), order={"mill": "agent 2", "bakery": "first"}
+    ),
+    "the same as words of a command": lambda p: p.plan(
+        starts=START, waypoints=WAYPOINTS, order="W2 first; W1 agent 1 last"
+    ),
     "snap": lambda p: p.plan(starts=[-50, 3], goals=GOAL, snap=True),
     "seconds": lambda p: p.plan(starts=START, goals=GOAL, seconds=2),
     "a seed": lambda p: p.plan(starts=START, goals=GOAL, seed=7),
@@ -108,6 +115,14 @@ REFUSED = {
     "an order of waypoints alone": (
         lambda p: p.plan(starts=START, goals=GOAL, waypoints=WAYPOINTS, order=["W2", "W1"]),
         "S1 to G1",
+    ),
+    "a stop for an agent that is none": (
+        lambda p: p.plan(starts=START, waypoints=WAYPOINTS, order={"W1": "agent 2"}),
+        "agent 2",
+    ),
+    "a place in the order that is none": (
+        lambda p: p.plan(starts=START, waypoints=WAYPOINTS, order={"W1": "second"}),
+        "second",
     ),
     "a departure without a clock": (lambda p: p.plan(starts=START, goals=GOAL, depart="8:00"), "8:00"),
     "a variant that is none": (lambda p: p.plan(starts=START, goals=GOAL, variant="fast"), "roadmap-only"),
