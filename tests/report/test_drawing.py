@@ -41,6 +41,11 @@ def test_every_leg_is_a_line_in_its_agents_colour_with_arrows(result):
     assert len(arrows) >= 2 * len(result.routes)
 
 
+def test_a_picture_is_cut_to_its_contents_as_notebooks_do(result, tmp_path):
+    result.plot().figure.savefig(tmp_path / "plan.png", bbox_inches="tight")
+    assert (tmp_path / "plan.png").stat().st_size > 5000
+
+
 def test_a_leg_that_is_only_inferred_is_dashed(result):
     inferred = make_planner(BLOCK).plan(scattered_problem(2, 3, BLOCK), seed=3, variant="roadmap-only")
     assert all(line.is_dashed() for line in routes(inferred.plot()))
