@@ -15,7 +15,8 @@ from typing import Any
 from benchmarks.case import Case
 from benchmarks.suite import Suite
 from benchmarks.trials import Origin, Trial
-from chronoforest.engines import Engine, LocalEngine, Places
+from chronoforest.engines import Engine, Places
+from chronoforest.engines.local import LocalEngine
 from chronoforest.errors import BadResult, ChronoForestError, InvalidProblem, UnknownPreset
 from chronoforest.files import DAMAGE, append_line, locked, reading
 from chronoforest.models.store import distance_file, model_path

@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from benchmarks.collect.expert import Expert
 from benchmarks.mazes import NEIGHBOURS, Cell, Maze, maze_of
 from chronoforest.data.episodes import load, write_arrays
-from chronoforest.engines import Engine, LocalEngine, Places
+from chronoforest.engines import Engine, Places
+from chronoforest.engines.local import LocalEngine
 from chronoforest.envs.bodies import import_mujoco
 from chronoforest.envs.maps import CELL_SIZE, ORIGIN_OFFSET, cell_centre
 from chronoforest.envs.tasks import Env, make_env, seeded_reset, world

@@ -11,8 +11,7 @@ import pytest
 from fakes import FakeModels, make_planner
 
 from chronoforest.cli import main, plans
-from chronoforest.engines import Answer, EngineChoice
-from chronoforest.engines.work import unmoved
+from chronoforest.engines import Answer, EngineChoice, unmoved
 from chronoforest.exports.saved import load_result
 from chronoforest.planning.planner import Planner
 

@@ -4,8 +4,9 @@ import sys
 import pytest
 
 from chronoforest import names
-from chronoforest.engines import EngineChoice, LocalEngine
+from chronoforest.engines import EngineChoice
 from chronoforest.engines.cluster import RayEngine
+from chronoforest.engines.local import LocalEngine
 from chronoforest.errors import InvalidParameter, MissingExtra
 
 

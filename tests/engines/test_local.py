@@ -17,7 +17,8 @@ from shared_work import (
     with_token,
 )
 
-from chronoforest.engines import Answer, LocalEngine
+from chronoforest.engines import Answer
+from chronoforest.engines.local import LocalEngine
 from chronoforest.errors import ChronoForestError, InvalidParameter, InvalidProblem
 
 
@@ -80,7 +81,7 @@ SHARED = """
 import time, signal
 signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background of a script
 from contextlib import closing
-from chronoforest.engines import LocalEngine
+from chronoforest.engines.local import LocalEngine
 from chronoforest.processes import handled, interrupt
 from shared_work import napping
 try:

@@ -2,8 +2,8 @@ from importlib.metadata import version
 
 import pytest
 
+from chronoforest.engines import Done
 from chronoforest.engines.cluster import Worker, packed, store_folder
-from chronoforest.engines.work import Done
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 from scipy.ndimage import map_coordinates
 
-from chronoforest.errors import InvalidParameter
 from chronoforest.models.density import (
     DensityParams,
     GridDensity,
@@ -131,12 +130,6 @@ def test_jumps_start_one_step_before_them():
     tracks = np.array([[[0.0, 0.0], [1.0, 0.0], [5.0, 0.0], [5.5, 0.0]]])
     assert jump_starts(tracks, 1.5).tolist() == [[1.0, 0.0]]
     assert jump_starts(tracks, 9.0).shape == (0, 2)
-
-
-@pytest.mark.parametrize("broken", [{"bandwidth": 0.0}, {"bandwidth": -1.0}])
-def test_parameters_out_of_range_are_refused(broken):
-    with pytest.raises(InvalidParameter, match=str(next(iter(broken.values())))):
-        DensityParams(**broken)
 
 
 def test_a_stray_far_away_is_left_out_of_a_table_that_would_be_too_large_with_it():

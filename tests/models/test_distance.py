@@ -8,10 +8,8 @@ import torch
 from fakes import SPEED, EuclideanDistance
 from tiny import DISTANCE, SCALING, make_distance
 
-from chronoforest.errors import InvalidParameter
 from chronoforest.models.distance import (
     COVERAGE,
-    LATENT,
     DistanceLearner,
     TemporalDistance,
     Transitions,
@@ -22,7 +20,6 @@ from chronoforest.models.distance import (
     draw_transitions,
     expectile_loss,
     predict,
-    rank_correlation,
     thinned,
 )
 from chronoforest.models.params import DistanceParams, GoalParams
@@ -99,13 +96,6 @@ def test_a_discounted_sum_over_n_steps_converts_back_to_n(true_steps):
     torch.testing.assert_close(float(steps), true_steps)
 
 
-def test_no_distance_exceeds_the_reach():
-    distance = make_distance(reach=2.0)
-    steps = steps_between(distance, places(), places(seed=1))
-    assert distance.reach == 2.0
-    assert steps.max() <= 2.0 + 1e-4
-
-
 @either
 @pytest.mark.parametrize("is_incoming", [False, True])
 def test_downhill_is_the_direction_that_lowers_the_distance_fastest(is_directed, is_incoming):
@@ -128,14 +118,6 @@ def test_downhill_is_the_direction_that_lowers_the_distance_fastest(is_directed,
     ends = (points.numpy(), targets.numpy())
     told = steps_between(distance, *(ends[::-1] if is_incoming else ends))
     np.testing.assert_allclose(steps.numpy(), told, rtol=1e-4)
-
-
-@either
-def test_codes_hold_two_twins_and_a_role_for_each_end(is_directed):
-    net = make_distance(is_directed).net
-    codes = net.encode(torch.zeros(5, 2))
-    assert codes.shape == (5, 2, 2 if is_directed else 1, LATENT)
-    assert not torch.allclose(codes[:, 0], codes[:, 1])
 
 
 def test_an_expectile_above_a_half_punishes_pessimism():
@@ -175,21 +157,6 @@ def test_learning_lowers_the_loss_and_moves_only_what_is_trained(has_action_valu
     assert np.mean(losses[-10:]) < 0.5 * np.mean(losses[:5])
     after = [parameter for average in averages for parameter in average.parameters()]
     assert all(map(torch.equal, before, after))
-
-
-@pytest.mark.parametrize(
-    "broken",
-    [
-        {"discount": 1.0},
-        {"expectile": 0.4},
-        {"expectile": 1.0},
-        {"reach": 0.0},
-        {"backup": 0},
-    ],
-)
-def test_parameters_out_of_range_are_refused(broken):
-    with pytest.raises(InvalidParameter, match=str(next(iter(broken.values())))):
-        DistanceParams(**broken)
 
 
 def test_the_largest_value_is_that_of_the_reach():
@@ -311,12 +278,6 @@ def test_recordings_that_never_move_give_a_calibration_all_the_same():
     pairs = draw_step_pairs(np.zeros((5, 30, 2)), JUMP)
     fitted = calibrate(predict(EuclideanDistance(), pairs), pairs.steps, LOCAL)
     assert fitted.alpha >= 0
-
-
-def test_rank_correlation_sees_order_not_scale():
-    values = np.random.default_rng(0).random(50)
-    assert rank_correlation(values, np.exp(5 * values)) == pytest.approx(1.0)
-    assert rank_correlation(values, -values) == pytest.approx(-1.0)
 
 
 NUM_EPISODES, NUM_STEPS = 50, 200

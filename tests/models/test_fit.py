@@ -166,26 +166,22 @@ def test_lanes_stay_as_wide_as_recordings_lie_side_by_side(tmp_path):
 KINDS = ("density", "distance", "denoiser")
 
 
-def recordings(**changes):
+def both(**changes):
     return Recordings(make_episodes(**changes), make_episodes(seed=1, **changes))
-
-
-def test_sound_recordings_are_not_refused():
-    refuse_untrainable(recordings(), PARAMS, KINDS)
 
 
 def test_recordings_shorter_than_a_backup_are_refused_with_what_would_work():
     """The distance would die of it in the middle of its training."""
     params = replace(PARAMS, distance=replace(PARAMS.distance, backup=30))
     with pytest.raises(BadDataset, match=r"41 rows are shorter than the 60 .*backup = 30.* to 20 or less"):
-        refuse_untrainable(recordings(), params, ("density", "distance"))
-    refuse_untrainable(recordings(num_steps=60), params, ("distance",))
+        refuse_untrainable(both(), params, ("density", "distance"))
+    refuse_untrainable(both(num_steps=60), params, ("distance",))
 
 
 def test_recordings_shorter_than_two_frames_are_refused():
     params = replace(PARAMS, window=replace(PARAMS.window, stride=30))
     with pytest.raises(BadDataset, match=r"denoiser cannot be trained.*window\.stride = 30"):
-        refuse_untrainable(recordings(), params, ("distance", "denoiser"))
+        refuse_untrainable(both(), params, ("distance", "denoiser"))
 
 
 def test_held_out_recordings_are_looked_at_too():

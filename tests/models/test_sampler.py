@@ -42,6 +42,18 @@ class Ideal(torch.nn.Module):
         return signal_table()[levels].sqrt().unsqueeze(-1) * tokens
 
 
+class Watched(Ideal):
+    """The same, which keeps what it was asked."""
+
+    def __init__(self):
+        super().__init__()
+        self.asked = []
+
+    def forward(self, tokens, levels):
+        self.asked.append((tokens.clone(), levels.clone()))
+        return super().forward(tokens, levels)
+
+
 def make_sampler(params=PARAMS, distance="homing"):
     return SegmentSampler(make_denoiser(), Homing() if distance == "homing" else distance, params)
 
@@ -159,44 +171,24 @@ def test_without_a_distance_free_samples_work_and_guided_ones_are_refused():
         sampled(sampler, query())
 
 
-@pytest.mark.parametrize(
-    "broken",
-    [{"num_steps": 0}, {"num_steps": 1001}, {"randomness": 1.5}, {"token_lag": -1}, {"stabilisation": 1001}],
-)
-def test_parameters_out_of_range_are_refused(broken):
-    with pytest.raises(InvalidParameter, match="got"):
-        SamplerParams(**broken)
-
-
 @pytest.mark.parametrize("is_incoming", [False, True])
 def test_the_network_is_told_that_the_boundary_is_clean_and_the_rest_is_not(is_incoming):
     """The boundary is the first token of a segment that leaves and the last of one that arrives."""
-    seen = []
-
-    class Watched(Ideal):
-        def forward(self, tokens, levels):
-            seen.append((tokens.clone(), levels.clone()))
-            return super().forward(tokens, levels)
-
     asked = query(is_incoming=is_incoming)
-    sampled(SegmentSampler(Watched(), Homing(), PARAMS), asked)
+    net = Watched()
+    sampled(SegmentSampler(net, Homing(), PARAMS), asked)
     boundary = SCALING.normalise(torch.as_tensor(asked.boundary, dtype=torch.float32))
     clean, noisy = (-1, slice(0, -1)) if is_incoming else (0, slice(1, None))
-    for tokens, levels in seen:
+    for tokens, levels in net.asked:
         assert (levels[:, clean] == 0).all()
         assert (levels[:, noisy] > 0).all()
         torch.testing.assert_close(tokens[:, clean].reshape(len(asked), -1, 2)[:, 0], boundary)
 
 
 def test_tokens_that_lag_are_noisier_and_end_as_clean_as_the_others():
-    seen = []
-
-    class Watched(Ideal):
-        def forward(self, tokens, levels):
-            seen.append(levels[0].tolist())
-            return super().forward(tokens, levels)
-
-    segments = sampled(SegmentSampler(Watched(), Homing(), SamplerParams(num_steps=4, token_lag=1)), query())
+    net = Watched()
+    segments = sampled(SegmentSampler(net, Homing(), SamplerParams(num_steps=4, token_lag=1)), query())
+    seen = [levels[0].tolist() for _, levels in net.asked]
     assert seen == [[0, 1000, 1000], [0, 750, 1000], [0, 500, 750], [0, 250, 500], [0, 0, 250]]
     assert np.isfinite(segments).all()
 
@@ -213,23 +205,16 @@ def test_a_token_that_is_done_stays_while_the_others_go_on(is_incoming):
 
 
 def test_clean_tokens_are_said_to_be_at_the_stabilisation_level_and_scaled_to_it():
-    seen = []
-
-    class Watched(Ideal):
-        def forward(self, tokens, levels):
-            seen.append((tokens[:, 0].clone(), levels[0].tolist()))
-            return super().forward(tokens, levels)
-
-    asked = query()
+    asked, net = query(), Watched()
     params = SamplerParams(num_steps=3, token_lag=1, stabilisation=10)
-    sampled(SegmentSampler(Watched(), Homing(), params), asked)
+    sampled(SegmentSampler(net, Homing(), params), asked)
     boundary = SCALING.normalise(torch.as_tensor(asked.boundary, dtype=torch.float32))
-    for tokens, levels in seen:
-        assert levels[0] == 10
-        assert 0 not in levels
+    for tokens, levels in net.asked:
+        assert (levels[:, 0] == 10).all()
+        assert (levels > 0).all()
         scaled = signal_table()[10].sqrt() * boundary
-        torch.testing.assert_close(tokens.reshape(len(asked), -1, 2)[:, 0], scaled)
-    assert seen[-1][1] == [10, 10, 333]
+        torch.testing.assert_close(tokens[:, 0].reshape(len(asked), -1, 2)[:, 0], scaled)
+    assert net.asked[-1][1][0].tolist() == [10, 10, 333]
 
 
 def test_without_strength_nobody_is_guided():
@@ -269,23 +254,16 @@ def test_rows_of_several_askers_get_the_segments_they_would_get_alone(randomness
 @pytest.mark.parametrize("is_incoming", [False, True])
 def test_rows_that_are_held_stand_at_their_target_and_leave_the_others_alone(is_incoming):
     """The network is told that their last token is clean; the rows beside them are as without them."""
-    seen = []
-
-    class Watched(Ideal):
-        def forward(self, tokens, levels):
-            seen.append(levels.clone())
-            return super().forward(tokens, levels)
-
     asked = query(is_incoming=is_incoming)
     is_held = np.arange(len(asked)) % 2 == 1
     mixed = Query(asked.boundary, asked.target, asked.is_incoming, np.where(is_held, np.inf, asked.guidance))
+    net = Watched()
     free, held = (
-        sampled(SegmentSampler(net, Homing(), PARAMS), one)
-        for net, one in ((Ideal(), asked), (Watched(), mixed))
+        sampled(SegmentSampler(one, Homing(), PARAMS), rows) for one, rows in ((Ideal(), asked), (net, mixed))
     )
     np.testing.assert_allclose(
         held[is_held, -10:], np.repeat(asked.target[is_held, None], 10, axis=1), atol=1e-5
     )
     np.testing.assert_array_equal(held[~is_held], free[~is_held])
     far = 0 if is_incoming else -1
-    assert all((levels[:, far] == 0).tolist() == is_held.tolist() for levels in seen)
+    assert all((levels[:, far] == 0).tolist() == is_held.tolist() for _, levels in net.asked)

@@ -6,7 +6,7 @@ import torch
 from tiny import PARAMS, SCALING, TRACKER, clocks, least_cosine, make_ant_episodes, noisy_walks
 
 from chronoforest.data.scaling import Scaling
-from chronoforest.errors import BadCheckpoint, InvalidParameter, UnknownTracker
+from chronoforest.errors import BadCheckpoint, UnknownTracker
 from chronoforest.models import checkpoint, store, tracking
 from chronoforest.models.fit import fit_tracker_model
 from chronoforest.models.params import CloningParams, SubgoalParams
@@ -23,7 +23,6 @@ from chronoforest.models.tracking import (
     draw_steps,
     get_tracker,
     load_tracker,
-    weighted_mean,
 )
 from chronoforest.names import TRACKERS
 
@@ -69,10 +68,6 @@ def test_subgoals_beyond_the_largest_are_seen_at_its_length_in_their_direction()
     edge = np.array([0.6, 0.8]) * TRACKER.largest_subgoal
     np.testing.assert_allclose(tracker(np.zeros(2), edge), tracker(np.zeros(2), 50 * edge), atol=1e-6)
     assert not np.allclose(tracker(np.zeros(2), edge), tracker(np.zeros(2), 0.5 * edge))
-
-
-def test_a_subgoal_at_the_agent_gives_a_finite_action():
-    assert np.isfinite(SubgoalTracker(RegressionActor(TRACKER, SCALING))(np.zeros(2), np.zeros(2))).all()
 
 
 @pytest.mark.parametrize(("learner", "params"), [(TrackerLearner, TRACKER), (CloningLearner, CLONING)])
@@ -166,12 +161,6 @@ def test_a_step_costs_one_unless_it_comes_within_the_radius():
     torch.testing.assert_close(backup, torch.tensor([-5.5, 0.0, 0.0]))
 
 
-def test_subgoals_are_relative_to_the_place_before_and_after_the_step():
-    batch = steps_toward([[3.0, 4.0]], [[1.0, 1.0]])
-    torch.testing.assert_close(batch.here, torch.tensor([[3.0, 4.0]]))
-    torch.testing.assert_close(batch.there, torch.tensor([[2.0, 3.0]]))
-
-
 def test_inputs_hold_the_standardised_body_and_the_subgoal_in_halves_of_the_largest():
     scaling = Scaling(torch.arange(5).numpy(), torch.full((5,), 2.0).numpy())
     inputs = SubgoalInputs(SubgoalParams(largest_subgoal=4.0), scaling)
@@ -179,23 +168,6 @@ def test_inputs_hold_the_standardised_body_and_the_subgoal_in_halves_of_the_larg
     torch.testing.assert_close(shown, torch.tensor([1.0, 0.0, -1.0, 0.0, 1.5]))
     far = inputs(torch.zeros(5), torch.tensor([0.0, 300.0]))
     torch.testing.assert_close(far[-2:], torch.tensor([0.0, 2.0]))
-
-
-def test_a_weighted_mean_of_nothing_is_nothing():
-    assert weighted_mean(torch.ones(3), torch.zeros(3)) == 0
-    torch.testing.assert_close(
-        weighted_mean(torch.tensor([1.0, 5.0]), torch.tensor([3.0, 1.0])), torch.tensor(2.0)
-    )
-
-
-def test_the_scaling_travels_with_the_inputs():
-    assert "scaling.mean" in SubgoalInputs(TRACKER, SCALING).state_dict()
-
-
-@pytest.mark.parametrize("broken", [{"radius": 0.0}, {"largest_subgoal": -1.0}])
-def test_subgoals_out_of_range_are_refused(broken):
-    with pytest.raises(InvalidParameter, match="got"):
-        SubgoalParams(**broken)
 
 
 PACE = replace(PARAMS.tracker_training, num_steps=3)
@@ -230,11 +202,6 @@ def test_every_tracker_is_trained_stored_and_loaded_by_name(name, folder):
     assert checkpoint.read(store.model_path(folder, file), "tracker")[1]["tracker"] == name
 
 
-def test_only_the_presets_own_tracker_has_the_plain_name(folder):
-    assert store.files_of(folder, "tracker") == ["tracker", "tracker-bc", "tracker-diffusion-ql"]
-    assert store.tracker_file("bc", "bc") == "tracker"
-
-
 def test_a_tracker_that_is_not_there_is_an_error_that_lists_those_that_are(folder):
     with pytest.raises(
         BadCheckpoint, match=r"tracker-sac\.safetensors; .* has tracker\.safetensors, tracker-bc"
@@ -262,12 +229,6 @@ def test_another_tracker_takes_over_the_body_and_the_subgoals_of_the_presets_own
     assert params.name == name
     for field in fields(SubgoalParams):
         assert getattr(params, field.name) == getattr(preset.tracker, field.name)
-
-
-def test_cloning_takes_over_the_network_too_and_diffusion_has_its_own():
-    assert PARAMS.with_tracker("bc").tracker.width == TRACKER.width
-    assert PARAMS.with_tracker("diffusion-ql").tracker.width == 256
-    assert PARAMS.with_tracker("awr") is PARAMS
 
 
 def test_an_unknown_tracker_is_refused_with_those_that_exist():

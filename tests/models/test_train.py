@@ -91,20 +91,6 @@ def test_a_resumed_run_ends_as_if_it_had_never_stopped(breaks, path, straight):
     assert_same(state(training), state(straight[0]))
 
 
-def test_the_loss_reported_after_a_resume_is_that_of_the_same_steps(path):
-    losses = []
-    for stops in ((20, 40), (20, None)):
-        reports = []
-        for stop in stops:
-            training = make_training()
-            if path.exists():
-                training.resume(path)
-            training.run(path, reports.append, until=stop)
-        losses.append([report.loss for report in reports])
-        path.unlink()
-    assert losses[0] == losses[1]
-
-
 def test_ctrl_c_saves_before_it_leaves_and_the_run_goes_on_from_there(path, straight, monkeypatch):
     clock = itertools.count()
     monkeypatch.setattr("time.monotonic", lambda: 10.0 * next(clock))
@@ -168,20 +154,14 @@ def test_running_checkpoints_are_written_while_it_trains(path, monkeypatch):
         ({"num_steps": 41}, r"num_steps = 40.*41"),
         ({"batch": 17}, r"batch = 16.*17"),
         ({"seed": 1}, r"seed = 0.*1"),
+        ({}, r"data = d.*other"),
     ],
 )
-def test_a_run_with_another_setting_is_not_continued_and_the_setting_is_named(changes, named, path):
+def test_a_run_with_another_setting_or_other_data_is_not_continued_and_it_is_named(changes, named, path):
     make_training().run(path, until=3)
+    about = None if changes else {"model": "pupil", "data": "other"}
     with pytest.raises(BadCheckpoint, match=named):
-        make_training(replace(LOOP, **changes)).resume(path)
-
-
-@pytest.mark.parametrize("key", ["model", "data"])
-def test_a_run_on_other_data_or_of_another_model_is_not_continued(key, path):
-    make_training().run(path, until=3)
-    other = {"model": "pupil", "data": "d"} | {key: "other"}
-    with pytest.raises(BadCheckpoint, match=f"{key} = .*other"):
-        make_training(about=other).resume(path)
+        make_training(replace(LOOP, **changes), about).resume(path)
 
 
 def test_how_often_a_run_is_saved_may_change_between_its_parts(path):
@@ -219,12 +199,6 @@ def test_the_rate_warms_up_then_falls_to_its_final_share():
     assert rates[:10] == sorted(rates[:10])
     assert rates[10:] == sorted(rates[10:], reverse=True)
     assert rates[100] == pytest.approx(0.2)
-
-
-@pytest.mark.parametrize("broken", [{"num_steps": 0}, {"batch": 0}, {"learning_rate": 0.0}])
-def test_parameters_out_of_range_are_refused(broken):
-    with pytest.raises(InvalidParameter, match=next(iter(broken))):
-        replace(LOOP, **broken)
 
 
 @pytest.mark.parametrize("name", ["banana", "", "meta", "mps"])
@@ -300,13 +274,6 @@ def test_a_good_look_at_a_network_that_has_hardly_learned_does_not_count():
     assert one.train() == 52 + 20
     one.watch.keep_best()
     assert one.net.weight.item() == one.watch.to_dict()["kept_step"] == 52
-
-
-def test_looks_that_are_no_numbers_once_it_counts_end_in_patience():
-    one = Scripted([0.1, *[math.nan] * 49], unripe=0.5)
-    assert one.train() == 50 + 20
-    one.watch.keep_best()
-    assert one.net.weight.item() == 70.0
 
 
 def test_a_loss_that_is_no_number_is_never_the_best():

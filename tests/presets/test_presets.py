@@ -70,14 +70,19 @@ def test_the_fast_mode_samples_less_and_changes_nothing_that_is_learned():
     assert replace(fast.planner, search=search, challenge=challenge) == preset.planner
 
 
-def test_an_unknown_mode_is_refused_before_anything_is_loaded(tmp_path):
-    with pytest.raises(InvalidParameter, match="'default' or 'fast', got 'slow'"):
-        load_planner(GIANT, weights=tmp_path, mode="slow")
-
-
-def test_an_unknown_device_is_refused(tmp_path):
-    with pytest.raises(InvalidParameter, match="auto, cpu or cuda, got 'toaster'"):
-        load_planner(GIANT, device="toaster", weights=tmp_path)
+@pytest.mark.parametrize(
+    ("options", "refusal", "sentence"),
+    [
+        ({"mode": "slow"}, InvalidParameter, "'default' or 'fast', got 'slow'"),
+        ({"device": "toaster"}, InvalidParameter, "auto, cpu or cuda, got 'toaster'"),
+        ({"weights": 1}, InvalidParameter, "got 1"),
+        ({"weights": "w" * 400}, BadCheckpoint, "www"),
+        ({"weights": "nowhere"}, BadCheckpoint, "`chronoforest train` writes one"),
+    ],
+)
+def test_what_no_planner_can_be_made_of_is_refused(options, refusal, sentence):
+    with pytest.raises(refusal, match=sentence):
+        load_planner(GIANT, **options)
 
 
 def test_every_weight_file_is_read_once(monkeypatch):
@@ -87,11 +92,6 @@ def test_every_weight_file_is_read_once(monkeypatch):
     )
     load_planner(GIANT)
     assert sorted(seen) == ["denoiser", "density", "distance", "student", "tracker"]
-
-
-def test_a_folder_without_weights_says_what_writes_them(tmp_path):
-    with pytest.raises(BadCheckpoint, match="`chronoforest train` writes one"):
-        load_planner(GIANT, weights=tmp_path)
 
 
 def test_a_preset_is_found_by_the_name_or_path_of_its_file(tmp_path, monkeypatch):
@@ -133,10 +133,3 @@ def test_a_missing_preset_file_names_the_verb_that_writes_one():
 def test_a_name_too_long_for_a_file_is_refused(name):
     with pytest.raises(ChronoForestError, match="xxx"):
         get_preset(name)
-
-
-def test_weights_that_are_no_path_or_too_long_a_one_are_refused():
-    with pytest.raises(InvalidParameter, match="got 1"):
-        load_planner(GIANT, weights=1)
-    with pytest.raises(BadCheckpoint, match="www"):
-        load_planner(GIANT, weights="w" * 400)

@@ -20,7 +20,7 @@ from typing import Any
 
 from filelock import FileLock
 
-from chronoforest.engines.work import NUM_ATTEMPTS, Answer, Done, Item, Result, Work, carried_out, failed
+from chronoforest.engines import NUM_ATTEMPTS, Answer, Done, Item, Result, Work, carried_out, failed
 from chronoforest.errors import InvalidParameter, NoCluster, require_at_least
 from chronoforest.files import LONGEST_REASON, fingerprint, write_bytes
 from chronoforest.names import optional
@@ -56,7 +56,11 @@ class RayEngine:
 
     def __post_init__(self) -> None:
         require_at_least(self, 1, "workers")
-        check_gpus(self.gpus_per_worker)
+        share = self.gpus_per_worker
+        if not (0.0 <= share <= 1.0 or (share > 1.0 and share.is_integer())):
+            raise InvalidParameter(
+                f"gpus_per_worker must be a share of one such as 0.125, or a whole number, got {share:g}"
+            )
 
     def answers(
         self, work: Work[Item, Result], items: Sequence[Item], files: Iterable[Path] = ()
@@ -66,6 +70,9 @@ class RayEngine:
         ray = optional("ray", "ray")
         with _connected(ray, self.address, self.modules):
             sent = {folder: (name, ray.put(content)) for folder, name, content in packed(files)}
+            # Where the head listens: as given for a client, else as Ray knows it.
+            is_client = self.address is not None and self.address.startswith("ray://")
+            head = self.address if is_client else str(ray.get_runtime_context().gcs_address)
             actor = ray.remote(Worker).options(
                 num_cpus=1,
                 num_gpus=self.gpus_per_worker,
@@ -75,7 +82,7 @@ class RayEngine:
             )
             num_workers = min(self._num_workers(ray.cluster_resources()), len(items))
             workers = [actor.remote(work, sent, ray.get, version("chronoforest")) for _ in range(num_workers)]
-            yield from _answers(ray, workers, items, _head(ray, self.address))
+            yield from _answers(ray, workers, items, head)
 
     def _num_workers(self, resources: dict[str, float]) -> int:
         """As asked for, or as many as fit; refused where not even one does."""
@@ -91,16 +98,8 @@ class RayEngine:
         return self.workers or room
 
 
-def check_gpus(share: float) -> None:
-    """Refuse what Ray cannot give: less than nothing, or one GPU and a part of another."""
-    if not (0.0 <= share <= 1.0 or (share > 1.0 and share.is_integer())):
-        raise InvalidParameter(
-            f"gpus_per_worker must be a share of one such as 0.125, or a whole number, got {share:g}"
-        )
-
-
 def _answers(
-    ray: Any, workers: Iterable[Any], items: Sequence[Any], head: str
+    ray: Any, workers: Iterable[Any], items: Sequence[Any], head: str | None
 ) -> Generator[Answer[Any], None, None]:
     """One answer to each item; while there is none, the head is asked whether it is still there."""
     waiting, idle = deque(enumerate(items)), list(workers)
@@ -127,21 +126,14 @@ def _answers(
             ray.kill(worker)
 
 
-def _head(ray: Any, address: str | None) -> str:
-    """Where the cluster's head listens: as given for a client, else as Ray knows it."""
-    is_client = address is not None and address.startswith("ray://")
-    return str(address if is_client else ray.get_runtime_context().gcs_address)
-
-
 def _answer(ray: Any, job: Any, index: int) -> Answer[Any]:
     """What came of an item; errors of the work itself are raised."""
     try:
-        done: Done[Any] = ray.get(job)
+        return ray.get(job).answer(index)
     except ray.exceptions.RayTaskError:
         raise
     except ray.exceptions.RayError as error:
         return failed(index, " ".join(NOISE.sub("", str(error)).split())[:LONGEST_REASON])
-    return done.answer(index)
 
 
 Contents = Mapping[str, bytes]
@@ -210,7 +202,9 @@ def _connected(ray: Any, address: str | None, modules: Sequence[str]) -> Iterato
         yield
         return
     own = {"include_dashboard": False, "object_store_memory": STORE_BYTES} if address is None else {}
-    paths = [path for module in modules if (path := _path_of(module))]
+    specs = [spec for module in modules if (spec := find_spec(module.partition(".")[0]))]
+    # Folders or files, which Ray copies to the nodes.
+    paths = [next(iter(spec.submodule_search_locations or ()), spec.origin) for spec in specs]
     _knock(address)
     try:
         with unchanged(signal.SIGTERM):  # which Ray takes for itself
@@ -242,12 +236,3 @@ def _knock(address: str | None) -> None:
             f"nothing answers at {address} ({error.strerror or error}); `ray start --head` on that machine "
             "starts a cluster, and its ports must be open"
         ) from error
-
-
-def _path_of(module: str) -> str | None:
-    """The folder or file of a module, which Ray copies to the nodes."""
-    spec = find_spec(module.partition(".")[0])
-    if spec is None:
-        return None
-    folders = list(spec.submodule_search_locations or ())
-    return folders[0] if folders else spec.origin

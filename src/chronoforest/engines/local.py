@@ -10,13 +10,13 @@ from collections import Counter, deque
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Generic
 
-from chronoforest.engines.work import (
+from chronoforest.engines import (
     NUM_ATTEMPTS,
     Answer,
     Done,
@@ -106,10 +106,7 @@ class _Process(Generic[Item, Result]):
         """Let it do an item; the process starts with its first one."""
         try:
             # Only while a process starts: a driver that is deaf would miss the ctrl-C meant for itself.
-            with ExitStack() as start:
-                if not self._pool._processes:
-                    start.enter_context(deaf_children())
-                    start.enter_context(_one_thread())
+            with nullcontext() if self._pool._processes else _starting():
                 job: Future[Done[Result]] = self._pool.submit(carried_out, self._work, item, unmoved)
             (self._process,) = self._pool._processes.values()
         except BrokenProcessPool as error:  # it died since its last item
@@ -139,15 +136,14 @@ def _pool() -> ProcessPoolExecutor:
 
 
 @contextmanager
-def _one_thread() -> Iterator[None]:
-    """Processes that are started in the block use one thread each: workers share the cores."""
-    former = {name: os.environ.get(name) for name in THREADS}
+def _starting() -> Iterator[None]:
+    """Processes that are started in the block hear no ctrl-C, and use one thread each."""
+    former = {name: os.environ[name] for name in THREADS if name in os.environ}
     os.environ.update(dict.fromkeys(THREADS, "1"))
     try:
-        yield
+        with deaf_children():
+            yield
     finally:
-        for name, value in former.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
+        for name in THREADS:
+            del os.environ[name]
+        os.environ.update(former)

@@ -36,19 +36,15 @@ class GridParams:
     """How recordings are tabulated, whatever the world.
 
     per_bandwidth, per_lane: cells in a bandwidth, without and with lanes; most_cells, most_lane_cells: of a
-    table, without and with headings, for each of which there is one; most_strays: share of the places that
-    may lie outside a table that would be too large with them; support: quantile of the data's own density
-    values at which the supported region ends: recordings park at their goals, so only low ones mean anything;
-    full_step: quantile of the recorded steps that hardly any exceeds; hazard: full steps around a jump in the
-    recordings within which nothing counts as supported; num_headings: sectors in which directions of motion
-    are tabulated; a recorded one counts for those beside it, so that half-way through a turn that no
-    recording makes there is no direction to follow; heading_blur: bandwidths over which directions blend at
-    the edge of a lane, where few recordings tell; heading_around: weight of a recording that far around: in
-    the middle of a lane, where many passed, one may be beside it that leads back; heading_share: of the
-    motion at a place that a direction must have to count; lane_share: of the density of the busiest place
-    beside it that a place of a lane has; stray_share: of the motion at the busiest place beside it that a
-    lane has at least; lane_reach: bandwidths within which a place is compared with the busiest one: beyond
-    them there may be another lane.
+    table; most_strays: share of the places that a table too large with them may leave out; support: quantile
+    of the data's own density at which the supported region ends, low because recordings park at their goals;
+    full_step: quantile of the recorded steps; hazard: full steps around a jump within which nothing counts as
+    supported; num_headings: sectors of direction; a recorded one counts for those beside it, so that half-way
+    through a turn that no recording makes there is none to follow; heading_blur: bandwidths over which
+    directions blend at the edge of a lane, where few recordings tell; heading_around: weight of a recording
+    that far around, since beside the middle of a lane another may lead back; heading_share: of the motion at
+    a place that a direction must have to count; lane_share: fraction of the busiest neighbour's density that
+    a lane place has; stray_share: fraction of its motion; lane_reach: bandwidths to that neighbour, at most.
     """
 
     per_bandwidth: float = 3.0

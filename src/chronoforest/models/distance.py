@@ -154,17 +154,14 @@ class TemporalDistance:
 
     def between(self, source_codes: NDArray[Any], target_codes: NDArray[Any]) -> FloatArray:
         """[n, F] × [n, F] → [n] steps."""
-        device = self._device_for(len(source_codes))
         with torch.no_grad():
-            norms = self.net.norms(self._codes(source_codes, device), self._codes(target_codes, device))
-            return self._steps(norms)
+            return self._steps(self.net.norms(*self._codes(len(source_codes), source_codes, target_codes)))
 
     def pairwise(self, source_codes: NDArray[Any], target_codes: NDArray[Any]) -> FloatArray:
         """[n, F] × [m, F] → [n, m] steps, a few source rows at a time so that memory stays small."""
         if len(source_codes) == 0 or len(target_codes) == 0:
             return np.zeros((len(source_codes), len(target_codes)))
-        device = self._device_for(len(source_codes) * len(target_codes))
-        source, target = self._codes(source_codes, device), self._codes(target_codes, device)
+        source, target = self._codes(len(source_codes) * len(target_codes), source_codes, target_codes)
         with torch.no_grad():
             if self.net.is_directed:
                 rows = max(1, 200_000 // len(target))
@@ -195,13 +192,11 @@ class TemporalDistance:
         direction = -slope / (slope.norm(dim=-1, keepdim=True) + 1e-8)
         return self.net.to_steps(norms.detach()), direction
 
-    def _device_for(self, num_pairs: int) -> torch.device:
+    def _codes(self, num_pairs: int, *codes: NDArray[Any]) -> list[torch.Tensor]:
         """Codes lie in the processor's memory: few pairs are compared there before they could be copied."""
-        return self.device if num_pairs > 20_000 else torch.device("cpu")
-
-    def _codes(self, codes: NDArray[Any], device: torch.device) -> torch.Tensor:
-        shape = len(codes), 2, self.net.num_roles, LATENT
-        return torch.as_tensor(codes, device=device).view(shape)
+        device = self.device if num_pairs > 20_000 else torch.device("cpu")
+        roles = 2, self.net.num_roles, LATENT
+        return [torch.as_tensor(some, device=device).view(len(some), *roles) for some in codes]
 
     def _steps(self, norms: torch.Tensor) -> FloatArray:
         steps: FloatArray = self.net.to_steps(norms).double().cpu().numpy()

@@ -57,11 +57,6 @@ class Student:
     net: Denoiser
     levels: tuple[int, ...]
 
-    @property
-    def num_steps(self) -> int:
-        """Denoising steps it takes."""
-        return len(self.levels) - 1
-
 
 class SegmentSampler:
     """The planner's `Sampler`: one batched call for all leaves, each row with its own target.
@@ -80,7 +75,7 @@ class SegmentSampler:
     ) -> None:
         self.teacher, self.student = net, student
         self.levels = sampling_levels(params.num_steps)
-        if student is not None and params.num_steps >= student.num_steps:
+        if student is not None and params.num_steps >= len(student.levels) - 1:
             net, self.levels = student.net, student.levels
         self.net = net.to(device).eval().requires_grad_(False)
         self.scaling = self.net.scaling
@@ -91,8 +86,9 @@ class SegmentSampler:
         self.signal = signal_table(self.device)
         num_generated = num_tokens(self.horizon) - 1
         self._token_levels = token_levels(self.levels, num_generated, params.token_lag).to(device)
-        is_captured = self.device.type == "cuda" and distance is not None
-        self._loop = Captured(self._captured_loop) if is_captured else None
+        self._loop: Captured | None = None
+        if self.device.type == "cuda" and distance is not None:
+            self._loop = Captured(lambda noise, *rows: self._denoise_fully(noise, _Rows(*rows)))
 
     def guided_by(self, **changes: Any) -> SegmentSampler:
         """The same sampler with other guidance parameters."""
@@ -151,9 +147,6 @@ class SegmentSampler:
         target = self.scaling.normalise(rows.target)[:, None].expand(-1, FRAMES_PER_TOKEN, -1)
         last = torch.where(rows.is_held[:, None, None], target, frames[:, -FRAMES_PER_TOKEN:])
         return torch.cat([frames[:, :-FRAMES_PER_TOKEN], last], dim=1)
-
-    def _captured_loop(self, noise: torch.Tensor, *rows: torch.Tensor) -> torch.Tensor:
-        return self._denoise_fully(noise, _Rows(*rows))
 
     def _step(
         self,
@@ -302,13 +295,6 @@ def rdf_gradient(tail: torch.Tensor, head: torch.Tensor, params: GuidanceParams)
     return slope * (tail - head) / gap
 
 
-def frame_weights(num_frames: int, params: GuidanceParams, like: torch.Tensor) -> torch.Tensor:
-    """How much of the tail's correction each frame after the boundary receives, [num_frames]."""
-    if params.spread == "ramp":
-        return torch.arange(1, num_frames + 1, dtype=like.dtype, device=like.device) / num_frames
-    return torch.cat([like.new_zeros(num_frames - 1), like.new_ones(1)])
-
-
 def correction(
     window: torch.Tensor, direction: torch.Tensor, scale: torch.Tensor, params: GuidanceParams
 ) -> torch.Tensor:
@@ -319,6 +305,10 @@ def correction(
     """
     boundary, head, tail = window[:, 0], window[:, 1], window[:, -1]
     push = scale[:, None] * direction + params.rdf_weight * rdf_gradient(tail, boundary, params)
-    moved = frame_weights(window.shape[1] - 1, params, window)[None, :, None] * push[:, None]
+    num_frames = window.shape[1] - 1
+    weights = torch.arange(1, num_frames + 1, dtype=window.dtype, device=window.device) / num_frames
+    if params.spread == "sparse":
+        weights = (weights == 1.0).to(weights)
+    moved = weights[None, :, None] * push[:, None]
     moved[:, 0] += ANCHOR_WEIGHT * anchor_gradient(head, boundary)
     return moved * (scale > 0)[:, None, None]

@@ -75,26 +75,13 @@ class Untrained:
     support, step_length, gap = Models.support, Models.step_length, Models.gap
 
     @property
-    def sampler(self) -> SegmentSampler:
-        """Refused."""
-        raise _untrained()
+    def _network(self) -> Any:
+        raise BadCheckpoint(
+            "this world was learned without training, or its training has not ended: there is a roadmap and "
+            "no network; `chronoforest learn --train` adds them"
+        )
 
-    @property
-    def distance(self) -> TemporalDistance:
-        """Refused."""
-        raise _untrained()
-
-    @property
-    def calibration(self) -> Calibration:
-        """Refused."""
-        raise _untrained()
-
-
-def _untrained() -> BadCheckpoint:
-    return BadCheckpoint(
-        "this world was learned without training, or its training has not ended: there is a roadmap and no "
-        "network; `chronoforest learn --train` adds them"
-    )
+    sampler = distance = calibration = _network
 
 
 def model_path(folder: Path, kind: str) -> Path:
@@ -165,11 +152,14 @@ def load_models(
     """All models of a preset, each checked to belong to it; tracker, distance: their files without the
     ending, no tracker where that is None. A folder may have no student, and until its training has ended
     what needs no torch, a density and a roadmap of states, is all that counts."""
-    density = Stored.read(folder, "density", preset=preset)
+    density, frame = Stored.read(folder, "density", preset=preset), None
+    if "frame" in density.card:
+        with reading(density.path, "a model with a frame", BadCheckpoint):
+            frame = Frame.from_dict(density.card["frame"])
     can_walk = tracker is not None and density.card.get("has_actions", True)
     networks = ("distance", "denoiser", "tracker") if can_walk else ("distance", "denoiser")
     if files_of(folder, "states") and not all(files_of(folder, kind) for kind in networks):
-        return Untrained(_density(density), frame_of(density))
+        return Untrained(_density(density), frame)
     from chronoforest.models.distance import load_distance
     from chronoforest.models.sampler import load_sampler
     from chronoforest.models.tracking import load_tracker
@@ -183,16 +173,8 @@ def load_models(
         calibration=fitted,
         density=_density(density),
         tracker=load_tracker(folder, tracker or "tracker", preset) if can_walk else None,
-        frame=frame_of(density),
+        frame=frame,
     )
-
-
-def frame_of(stored: Stored) -> Frame | None:
-    """What the plane of a model is, where its card says so."""
-    if "frame" not in stored.card:
-        return None
-    with reading(stored.path, "a model with a frame", BadCheckpoint):
-        return Frame.from_dict(stored.card["frame"])
 
 
 def density_arrays(density: GridDensity) -> dict[str, NDArray[Any]]:
@@ -230,39 +212,30 @@ def _density(stored: Stored) -> GridDensity:
         )
 
 
-CARD = "CARD.md"
-
-
 def write_card(folder: Path) -> Path:
     """Write CARD.md from the metadata of the models that are there."""
     kinds = (*KINDS, STUDENT)
     cards = {file: Stored.read(folder, kind, file).card for kind in kinds for file in files_of(folder, kind)}
     preset = next(iter(cards.values()))["preset"]
-    path = folder / CARD
+    path = folder / "CARD.md"
     write_text(path, "\n".join([f"# {preset}", *(_section(file, card) for file, card in cards.items())]))
     return path
 
 
 def _section(file: str, card: Mapping[str, Any]) -> str:
     """One model: its command, seed, data, time and figures."""
-    training = card.get("training") or {}
+    training, origin = card.get("training") or {}, card.get("started_from")
     figures = ", ".join(f"{name} {value:.4g}" for name, value in card["figures"].items())
+    started = f"weights of `{origin['command']}`" if origin else "random weights"
     rows = {
         "command": f"`{card['command']}`",
-        "started from": _origin(card),
+        "started from": "the denoiser, its teacher" if "teacher" in card else started,
         "seed": training.get("seed", "none needed"),
         "data": f"training {card['data']}, held out {card['held_out_data']}",
         "time": f"{card['seconds']} s on {card['device']}",
         "figures": figures,
     } | ({"rounded": card["rounded"]} if "rounded" in card else {})
     return "\n".join(["", f"## {file}", "", *facts_table(rows), ""])
-
-
-def _origin(card: Mapping[str, Any]) -> str:
-    if "teacher" in card:
-        return "the denoiser, its teacher"
-    origin = card.get("started_from")
-    return f"weights of `{origin['command']}`" if origin else "random weights"
 
 
 def facts_table(rows: Mapping[str, Any]) -> list[str]:

@@ -32,11 +32,8 @@ Look = tuple[int, float]
 
 class Watch:
     """A network and its error on recordings that were held out; patience: the share of all steps without a
-    look as good as the best after which training ends, 0 for never; unripe: the share of all steps before
-    which no look counts.
-
-    best: the tensors at the last look that was as good as the best; looks: (step, error) of every look.
-    """
+    look as good as the best after which training ends, 0 for never; unripe: the share before which no look
+    counts; best: the tensors at the last look as good as the best; looks: (step, error) of every look."""
 
     def __init__(
         self,
@@ -208,8 +205,7 @@ class Training:
                 now = time.monotonic()
                 if on_progress and (now - reported_at > 1.0 or is_last):
                     done = max(self.step_index - reported_step, 1)
-                    loss = float(self.loss_sum) / done
-                    now = time.monotonic()
+                    loss, now = float(self.loss_sum) / done, time.monotonic()
                     rate = done / (now - reported_at)
                     held_out = self.watch.looks[-1][1] if self.watch and self.watch.looks else None
                     on_progress(Progress(self.step_index, end, loss, rate, held_out))
@@ -221,8 +217,7 @@ class Training:
 
     def is_over(self, end: int) -> bool:
         """Whether so many steps are taken, or the watch has given up."""
-        has_given_up = self.watch is not None and self.watch.has_given_up(self.step_index)
-        return self.step_index >= end or has_given_up
+        return self.step_index >= end or bool(self.watch and self.watch.has_given_up(self.step_index))
 
     def advance(self) -> None:
         """Take one step, and look where one is due; on CUDA a step is only queued."""
