@@ -132,11 +132,32 @@ def test_switchbacks_beside_each_other_are_not_cut() -> None:
     assert path_length(way.path) == pytest.approx(path_length(corners), rel=0.1)
 
 
-def test_a_way_is_pulled_tight_within_its_lane(crossing: Roadmap) -> None:
+def test_a_way_is_pulled_tight_as_far_as_its_middle_may_be_wrong(crossing: Roadmap) -> None:
     zigzag = np.array([[0.0, 0.0], [4.0, 1.0], [8.0, -1.0], [12.0, 1.0], [16.0, 0.0]])
     tight = crossing.straightened(zigzag)
     assert path_length(tight) < path_length(zigzag)
-    assert np.linalg.norm(tight - zigzag, axis=1).max() <= 0.7 * crossing.space.spacing + 1e-9
+    room = crossing.params.room * crossing.space.spacing / np.sqrt(6)
+    assert np.linalg.norm(tight - zigzag, axis=1).max() <= room + 1e-9
+
+
+def test_a_stop_aside_of_a_way_is_passed_without_a_turn(crossing: Roadmap) -> None:
+    aside = 1.2 * crossing.space.spacing
+    places = np.array([[-80.0, 0.0], [50.0, aside], [80.0, 0.0]])
+    ways = between(crossing, places).settled([[0, 1, 2]])
+    legs = [ways.way(Pair(row, row + 1)) for row in (0, 1)]
+    assert legs[0] is not None
+    assert legs[1] is not None
+    before, after = legs[0].path[-1] - legs[0].path[-2], legs[1].path[1] - legs[1].path[0]
+    cosine = before @ after / (np.linalg.norm(before) * np.linalg.norm(after))
+    assert cosine >= np.cos(np.radians(crossing.params.hops.alike))
+
+
+def test_an_anchor_is_joined_to_what_lies_beside_it(crossing: Roadmap) -> None:
+    scale = crossing.space.spacing
+    doors = crossing.doors(np.array([[-50.0, 0.0]]))
+    near = doors.cost < crossing.params.beyond * 0.01 * scale
+    assert near.any()
+    assert np.abs(crossing.position[doors.place[near], 0] + 50.0).max() <= 1.01 * scale
 
 
 def test_a_refuted_way_costs_more_and_a_new_one_joins(crossing: Roadmap) -> None:

@@ -36,6 +36,6 @@ def test_a_hop_against_the_headings_of_its_ends_is_noise():
 
 
 def test_a_hop_far_off_its_recordings_stays_only_where_no_other_leads_on_and_costs_more():
-    dear = 10.0 * HopParams().cost_factor
+    dear = 10.0 * HopParams().last_factor
     assert hops((0, 1, 0), (1, 2, 50)) == {(0, 1): 10.0, (1, 2): dear}
     assert hops((0, 1, 0), (1, 2, 0), (0, 2, 50)) == {(0, 1): 10.0, (1, 2): 10.0}

@@ -20,16 +20,20 @@ from chronoforest.types import FloatArray, IntArray
 
 @dataclass(frozen=True)
 class RoadmapParams:
-    """How a roadmap is built from recordings; near, far: scales of the position beyond the nearest place
-    within which an anchor is joined to others, and within which it is where nothing nearer leads on: a unit
-    beyond `near` costs `beyond` units; room: scales that a way may move aside when it is pulled tight;
-    open_room: scales from recorded places within which an anchor sees others in the open."""
+    """How a roadmap is built from recordings, in scales of the position. near: an anchor is joined to places
+    so far away, or `aside` beyond the nearest; along: and so far ahead of it or behind it; far: of those up
+    to so far beyond the nearest, which count where nothing nearer leads on: a unit too far costs `beyond`
+    units; room: that a way may move aside, when it is pulled tight, at a place whose middle one recording
+    tells; where n do it is surer by √n; open_room: from recorded places, within
+    which an anchor sees others in the open."""
 
     states: StateParams = field(default_factory=StateParams)
     cover: CoverParams = field(default_factory=CoverParams)
     hops: HopParams = field(default_factory=HopParams)
     times: TimeParams = field(default_factory=TimeParams)
     near: float = 1.25
+    aside: float = 0.5
+    along: float = 1.0
     far: float = 2.0
     beyond: float = 1000.0
     room: float = 0.7
@@ -70,8 +74,19 @@ class Roadmap:
         return bool(self.hops.is_recorded.any())
 
     def straightened(self, path: FloatArray) -> FloatArray:
-        """A way [t, d] pulled tight within its lane."""
-        return taut(path, self.params.room * self.space.spacing)
+        """A way [t, d] over places pulled tight, as far as their middles may be wrong."""
+        rows, tree = self._joinable
+        count = self._num_passes[rows][tree.query(path[1:-1])[1]]
+        return taut(path, self.params.room * self.space.spacing / np.sqrt(count)[:, None])
+
+    @cached_property
+    def _num_passes(self) -> FloatArray:
+        """[n] times that recordings pass each place, 1 at least."""
+        made = [
+            np.bincount(ends, self.hops.count, minlength=len(self.position))
+            for ends in (self.hops.source, self.hops.target)
+        ]
+        return np.maximum(1.0, np.maximum(*made))
 
     @cached_property
     def _joinable(self) -> tuple[IntArray, cKDTree]:
@@ -156,8 +171,11 @@ class Roadmap:
         place = rows[np.concatenate(near).astype(np.int64)]
         gap = np.linalg.norm(self.position[place] - anchors[anchor], axis=1)
         if not self.space.is_open:
-            beyond = np.maximum(0.0, gap - (nearest + self.params.near * scale)[anchor])
-            return Doors(anchor, place, gap + self.params.beyond * beyond)
+            params, move = self.params, self.position[place] - anchors[anchor]
+            most = np.maximum(params.near * scale, nearest + params.aside * scale)
+            ahead = np.abs((move * self.heading[place]).sum(axis=1))
+            beyond = np.maximum(gap - most[anchor], ahead - np.maximum(params.along * scale, nearest)[anchor])
+            return Doors(anchor, place, gap + params.beyond * np.maximum(beyond, 0.0))
         # What lies outside the recordings is in sight of what is as near to them.
         room = self.params.open_room * scale + self._recorded.query(anchors)[0]
         is_seen = are_open(anchors[anchor], self.position[place], self._recorded, room[anchor], scale / 4)

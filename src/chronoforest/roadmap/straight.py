@@ -8,8 +8,8 @@ from scipy.spatial import cKDTree
 from chronoforest.types import BoolArray, FloatArray, lengths_along
 
 
-def taut(path: FloatArray, room: float, num_passes: int = 40) -> FloatArray:
-    """A path [t, d] pulled tight, every point at most `room` units from where it was."""
+def taut(path: FloatArray, room: FloatArray | float, num_passes: int = 40) -> FloatArray:
+    """A path [t, d] pulled tight; room: units that inner points may move, one for all or [t − 2, 1]."""
     middle, way = path[1:-1], path.copy()
     for _ in range(num_passes if len(middle) else 0):
         move = 0.5 * (way[:-2] + way[2:]) - middle

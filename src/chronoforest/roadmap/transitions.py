@@ -22,7 +22,8 @@ class HopParams:
     position is one of strays; aside: scales that a hop may lie farther off its recordings at one end than at
     the other; thin: recordings up to which a place is joined to others by inferred hops, `reach` scales of
     the state space away; alike: degrees between such a hop and the headings at its ends; cost_factor: times
-    its length that such a hop costs, or one far off its recordings which alone leads to a place or from it.
+    its length that such a hop costs; last_factor: and one far off its recordings, which is kept where it
+    alone leads to a place or from it, and taken where nothing else leads on.
     """
 
     stray: float = 0.005
@@ -32,9 +33,10 @@ class HopParams:
     reach: float = 2.0
     alike: float = 45.0
     cost_factor: float = 3.0
+    last_factor: float = 20.0
 
     def __post_init__(self) -> None:
-        require_positive(self, "around", "aside", "reach", "cost_factor")
+        require_positive(self, "around", "aside", "reach", "cost_factor", "last_factor")
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +129,7 @@ def transitions_of(
         is_usual &= _goes_ahead(cover, recorded) | (space.angle is None)
         recorded, aside = recorded.where(is_usual), aside[is_usual]
         is_sure = aside <= params.aside * space.spacing
-        cost = np.where(is_sure, 1.0, params.cost_factor) * recorded.cost
+        cost = np.where(is_sure, 1.0, params.last_factor) * recorded.cost
         recorded = replace(recorded, cost=cost).where(_with_only_ones(recorded, is_sure))
     more = _inferred(cover, space, support, recorded, params)
     return recorded.with_more(more)

@@ -167,7 +167,7 @@ class Ways:
         ends = self.joined.anchors[[leg.source, leg.target]]
         inner = roadmap.position[places]
         if not roadmap.space.is_open:
-            inner = _between(ends, inner, roadmap.heading[places])
+            inner = _between(ends, inner, roadmap.heading[places], roadmap.params.hops.alike)
         path = np.concatenate([ends[:1], inner, ends[1:]])
         beside = steps - roadmap.pace * float(roadmap.hops.cost[hops].sum())
         is_recorded, took = False, None
@@ -186,18 +186,23 @@ class Ways:
         return int(rows[row]), int(columns[column])
 
 
-def _between(ends: FloatArray, way: FloatArray, heading: FloatArray) -> FloatArray:
+def _between(ends: FloatArray, way: FloatArray, heading: FloatArray, alike: float) -> FloatArray:
     """Inner points of a way [n, d] over places on lanes whose ends stand for two anchors [2, d], without
-    those beside an anchor that it would go back for."""
+    those beside an anchor that it would go back for, or for which it would leave its lane so sharply that a
+    stop aside of it were a turn: by more than half of the degrees that are alike."""
+    slope, least = np.tan(np.radians(0.5 * alike)), np.cos(np.radians(alike))
+
+    def is_too_near(row: int, end: int, door: int) -> bool:
+        gap, ahead = way[row] - ends[end], heading[door] * (1 - 2 * end)
+        along = float(gap @ heading[row]) * (1 - 2 * end)
+        if along <= 0:
+            return bool(gap @ ahead <= 0 and np.linalg.norm(gap) <= np.linalg.norm(way[door] - ends[end]))
+        aside = np.linalg.norm(gap - (gap @ heading[row]) * heading[row])
+        return bool(along * slope < aside and heading[row] @ heading[door] >= least)
+
     first, last = 1, len(way) - 1
-    while first < last and _is_short_of(ends[0], way[first], way[0], heading[0]):
+    while first < last and is_too_near(first, 0, 0):
         first += 1
-    while last > first and _is_short_of(ends[1], way[last - 1], way[-1], -heading[-1]):
+    while last > first and is_too_near(last - 1, 1, len(way) - 1):
         last -= 1
     return way[first:last]
-
-
-def _is_short_of(anchor: FloatArray, point: FloatArray, door: FloatArray, heading: FloatArray) -> bool:
-    """Whether a point lies behind an anchor, and nearer to it than the place that stands for it."""
-    gap = point - anchor
-    return bool(gap @ heading <= 0 and np.linalg.norm(gap) <= np.linalg.norm(door - anchor))
