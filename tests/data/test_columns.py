@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from chronoforest.data.columns import Columns, Table, interleaved
+from chronoforest.data.columns import Columns, Table, interleaved, number_of
 from chronoforest.data.read import read_table
 from chronoforest.errors import BadDataset
 
@@ -155,3 +155,49 @@ def test_of_thousands_of_columns_a_refusal_names_a_few(tmp_path):
     (tmp_path / "wide.csv").write_text(",".join(f"c{k}a" for k in range(9000)) + "\n" + "1," * 8999 + "1\n")
     with pytest.raises(BadDataset, match="c49a and 8950 more"):
         Columns().found_in(read_table(tmp_path / "wide.csv"))
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("1,5", 1.5),
+        ("-3e2", -300.0),
+        ("41.5N", 41.5),
+        ("87.25 W", -87.25),
+        ("S 12,5", -12.5),
+        ("87°30'36\"W", -87.51),
+        ("41° 30.6' N", 41.51),
+        ("41.5°", 41.5),
+    ],
+)
+def test_a_number_or_degrees_with_a_hemisphere(text, number):
+    assert number_of(text) == pytest.approx(number)
+
+
+@pytest.mark.parametrize("text", ["north", "1,2,3", "41'", "5 6", "12x"])
+def test_what_is_no_number_is_nan(text):
+    assert np.isnan(number_of(text))
+
+
+def test_odd_cells_and_columns_are_named():
+    table = Table("a.csv", {"x": np.array(["1", "left"], object), "t": np.array(["noon", "2"], object)})
+    with pytest.raises(BadDataset, match="x holds 'left' in row 2, expected a number"):
+        table.numbers("x")
+    with pytest.raises(BadDataset, match="t holds 'noon' in row 1, expected seconds or a date"):
+        table.clock("t")
+    with pytest.raises(BadDataset, match="no column 'y'; there are: x, t"):
+        table.numbers("y")
+
+
+def test_a_few_odd_cells_are_empty_as_units_below_a_header_and_totals_are():
+    times = ["UTC", *(f"2026-05-01 10:00:{k:02d}" for k in range(30))]
+    table = Table("a.csv", {"t": np.array(times, object), "x": np.array(["m", *["1.5"] * 30], object)})
+    assert np.isnan(table.numbers("x")[0])
+    assert np.diff(table.clock("t").seconds)[1:].tolist() == 29 * [1.0]
+    with pytest.raises(BadDataset, match="x holds 'm' in row 1"):
+        Table("a.csv", {"x": np.array(["m", "m", *["1"] * 30], object)}).numbers("x")
+
+
+def test_whole_seconds_and_nanoseconds_are_one_clock():
+    table = Table("t.csv", {"stamp.sec": np.array([5, 5, 6]), "stamp.nanosec": np.array([0, 5e8, 0])})
+    assert table.clock("stamp.sec").seconds.tolist() == [5.0, 5.5, 6.0]

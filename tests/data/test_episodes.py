@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from chronoforest.data.episodes import load, write_arrays
+from chronoforest.data.episodes import gaps, load, write_arrays
 from chronoforest.errors import BadDataset, CannotWrite
 
 
@@ -27,22 +27,13 @@ def path(tmp_path):
     return tmp_path / "set.npz"
 
 
-def test_rows_are_folded_into_episodes(path):
-    arrays = flat_arrays()
+def test_rows_are_folded_into_episodes_whatever_else_an_official_file_has(path):
+    arrays = flat_arrays(qpos=np.zeros((24, 2)), terminals=(np.arange(24) % 6 == 5).astype(np.float32))
     episodes = load(write(path, arrays))
-    assert episodes.observations.shape == (4, 6, 2)
-    assert len(episodes) == 4
-    assert episodes.num_steps == 6
+    assert (len(episodes), episodes.num_steps, episodes.observations.shape) == (4, 6, (4, 6, 2))
     np.testing.assert_array_equal(episodes.observations.reshape(-1, 2), arrays["observations"])
     np.testing.assert_array_equal(episodes.actions[1, 0], arrays["actions"][6])
     assert episodes.metadata == {}
-
-
-def test_official_files_with_more_keys_and_numeric_terminals_load(path):
-    arrays = flat_arrays(
-        qpos=np.zeros((24, 2), np.float32), terminals=(np.arange(24) % 6 == 5).astype(np.float32)
-    )
-    assert len(load(write(path, arrays))) == 4
 
 
 def test_the_fingerprint_follows_content_not_the_file(path, tmp_path):
@@ -118,23 +109,28 @@ def test_an_unsound_file_is_refused_by_name_and_reason(path, case):
     assert str(path) in str(refused.value)
 
 
-def test_other_kinds_of_files_are_refused(path, tmp_path):
-    path.write_text("x, y\n1, 2\n")
-    with pytest.raises(BadDataset, match=r"not an \.npz dataset"):
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"x, y\n1, 2\n", r"not an \.npz dataset"),
+        (np.zeros((3, 2)), "a single array"),
+        (flat_arrays(observations=np.array([{}] * 24, dtype=object)), r"not an \.npz dataset"),
+        (b"", "damaged or not"),
+        (None, "no such file"),
+    ],
+)
+def test_other_kinds_of_files_are_refused(path, content, reason):
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    elif isinstance(content, dict):
+        np.savez(path, **content)
+    elif content is not None:
+        with path.open("wb") as file:
+            np.save(file, content)
+    with pytest.raises(BadDataset, match=reason):
         load(path)
-    np.save(tmp_path / "array.npy", np.zeros((3, 2)))
-    with pytest.raises(BadDataset, match="a single array"):
-        load(tmp_path / "array.npy")
-    np.savez(path, **flat_arrays(observations=np.array([{}] * 24, dtype=object)))
-    with pytest.raises(BadDataset, match=r"not an \.npz dataset"):
-        load(path)
-    path.write_bytes(b"")
-    with pytest.raises(BadDataset, match="damaged or not"):
-        load(path)
-    with pytest.raises(BadDataset, match="no such file"):
-        load(tmp_path / "nowhere.npz")
     with pytest.raises(BadDataset, match="Is a directory"):
-        load(tmp_path)
+        load(path.parent)
 
 
 def test_a_file_without_actions_says_so(path):
@@ -162,3 +158,29 @@ def test_one_recording_cannot_be_split(path):
 def test_a_recording_array_that_does_not_fit_is_refused(recording, path):
     with pytest.raises(BadDataset, match=r"recording holds .* expected whole numbers \[4\]"):
         load(write(path, flat_arrays(recording=recording)))
+
+
+def lines(*heights, num_rows=50):
+    """A track from left to right at each height."""
+    along = np.linspace(0.0, 10.0, num_rows)
+    return np.stack([np.stack([along, np.full(num_rows, height)], axis=1) for height in heights])
+
+
+def test_a_gap_is_what_lies_between_a_place_and_the_next_recording():
+    np.testing.assert_allclose(gaps(lines(0.0, 1.5)), 1.5)
+    assert sorted(set(gaps(lines(0.0, 1.0, 4.0)).round(6))) == [1.0, 3.0]
+
+
+def test_pieces_of_one_recording_are_no_other_recording():
+    tracks = lines(0.0, 0.1, 3.0)
+    np.testing.assert_allclose(gaps(tracks).min(), 0.1)
+    np.testing.assert_allclose(gaps(tracks, np.array([7, 7, 2])).min(), 2.9)
+
+
+def test_a_recording_alone_is_farther_from_others_than_any_of_its_own_places_nearby():
+    (apart,) = {round(float(gap), 6) for gap in gaps(lines(0.0, num_rows=2))}
+    assert apart == pytest.approx(10.0)
+
+
+def test_only_some_places_of_many_are_looked_at():
+    assert len(gaps(lines(*range(100), num_rows=50))) == 2000

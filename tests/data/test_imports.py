@@ -49,11 +49,13 @@ def test_clean_recordings_come_back_as_they_are(path):
 
 
 def test_recordings_of_different_lengths_become_windows_that_lose_no_row(path):
-    result = imported(path, rows_of("long", 50) + rows_of("short", 20, turn=-0.1), length=20)
-    episodes = result.episodes
+    episodes = imported(path, rows_of("long", 50) + rows_of("short", 20, turn=-0.1), length=20).episodes
     assert episodes.observations.shape == (4, 20, 2)
-    seen = {tuple(np.round(place, 3)) for place in episodes.xy[:3].reshape(-1, 2)}
-    assert len(seen) == 50
+    assert len({tuple(np.round(place, 3)) for place in episodes.xy[:3].reshape(-1, 2)}) == 50
+    few = imported(path, rows_of("a", 300) + rows_of("b", 300, turn=-0.1), length=30).episodes
+    assert len(np.unique(few.recording)) == len(few) == 22  # so that no half of all is held out
+    many = [row for k in range(6) for row in rows_of(f"r{k}", 60, turn=0.02 * k)]
+    assert imported(path, many, length=30).episodes.recording.max() == 5
 
 
 def test_the_chosen_length_keeps_nine_tenths_of_the_rows(path):
@@ -65,25 +67,15 @@ def test_the_chosen_length_keeps_nine_tenths_of_the_rows(path):
 
 def test_a_recording_that_fills_half_a_window_waits_at_its_end(path):
     result = imported(path, rows_of("long", 60) + rows_of("short", 16, turn=-0.1), length=30)
-    short = result.episodes.xy[-1:]
-    assert short.shape == (1, 30, 2)
-    assert (short[0, 15:] == short[0, 15]).all()
+    (short,) = result.episodes.xy[-1:]
+    assert (short[15:] == short[15]).all()
     assert "1 parts shorter than 30 rows" in finding(result, "episodes")
 
 
 def test_where_many_rows_are_lost_in_short_recordings_a_smaller_step_is_proposed(path):
     rows = rows_of("long", 40) + [row for k in range(9) for row in rows_of(f"r{k}", 7, turn=0.02 * k)]
-    lost = finding(imported(path, rows, step=0.5), "episodes")
-    assert "9 shorter than" in lost
-    assert "a smaller --step keeps them" in lost
+    assert "a smaller --step keeps them" in finding(imported(path, rows, step=0.5), "episodes")
     assert "--step" not in finding(imported(path, rows, step=0.1), "episodes")
-
-
-def test_windows_of_a_few_recordings_count_as_recordings_so_that_no_half_of_all_is_held_out(path):
-    few = imported(path, rows_of("a", 300) + rows_of("b", 300, turn=-0.1), length=30).episodes
-    assert len(np.unique(few.recording)) == len(few) == 22
-    many = [row for k in range(6) for row in rows_of(f"r{k}", 60, turn=0.02 * k)]
-    assert imported(path, many, length=30).episodes.recording.max() == 5
 
 
 def test_a_gap_splits_and_a_short_hole_is_filled(path):
@@ -138,40 +130,41 @@ def test_wrong_order_duplicates_and_empty_cells_are_repaired_and_counted(path):
     np.testing.assert_allclose(result.episodes.xy, clean.xy, rtol=1e-5)
 
 
-def test_spikes_are_left_out_and_jumps_split_unless_kept(path):
-    rows = rows_of(num_rows=500)
-    rows[50] = (*rows[50][:2], rows[50][2] + 500, rows[50][3])
-    rows[120:] = [(*row[:2], row[2] + 300, row[3]) for row in rows[120:]]
+def aside(rows, *strays, by=(500, 0)):
+    """Rows, some of which lie elsewhere."""
+    return [(*row[:2], row[2] + by[0], row[3] + by[1]) if k in strays else row for k, row in enumerate(rows)]
+
+
+ALONG = [*range(40), *range(38, -1, -1)] * 5
+FAST = rows_of("street", num_rows=600) + rows_of("motorway", num_rows=24, speed=24.0, turn=0.01)
+
+
+@pytest.mark.parametrize(
+    ("rows", "found", "longest"),
+    [
+        (aside(rows_of(num_rows=500), 50), "1 row | left out", 1.5),
+        (
+            aside(rows_of(num_rows=400), *range(20, 380, 40), *range(30, 380, 40), 200, 201, 202),
+            "21 rows | left out",
+            1.5,
+        ),
+        (aside(FAST, 300, by=(30, 20)), "1 row | left out", 13.0),
+        ([("a", 0.5 * k, float(x), 0.01 * k) for k, x in enumerate(ALONG)], "none", 1.5),
+    ],
+    ids=["one", "one in forty", "as fast as some recordings", "turning round at a usual speed"],
+)
+def test_spikes_are_left_out(path, rows, found, longest):
     result = imported(path, rows, length=20)
-    assert "1 row | left out" in finding(result, "spikes")
+    assert finding(result, "spikes").startswith(found)
+    assert result.episodes.step_lengths.max() < longest
+
+
+def test_jumps_split_unless_kept(path):
+    rows = aside(rows_of(num_rows=500), *range(120, 500), by=(300, 0))
+    result = imported(path, rows, length=20)
     assert "1 faster than" in finding(result, "jumps")
     assert result.episodes.step_lengths.max() < 1.5
-    kept = imported(path, rows, length=20, jumps="keep")
-    assert kept.episodes.step_lengths.max() > 200
-
-
-def test_one_stray_row_in_forty_does_not_hide_the_others(path):
-    rows = rows_of(num_rows=400)
-    for k in (*range(20, 380, 40), *range(30, 380, 40), 200, 201, 202):
-        rows[k] = (*rows[k][:2], rows[k][2] + 500, rows[k][3] + k)
-    result = imported(path, rows, length=20)
-    assert "21 rows | left out" in finding(result, "spikes")
-    assert result.episodes.step_lengths.max() < 1.5
-
-
-def test_a_stray_row_is_told_where_some_recordings_are_as_fast_as_it(path):
-    """On a motorway such speeds are usual, but nobody turns round there within a row."""
-    rows = rows_of("street", num_rows=600) + rows_of("motorway", num_rows=24, speed=24.0, turn=0.01)
-    rows[300] = (*rows[300][:2], rows[300][2] + 30, rows[300][3] + 20)
-    result = imported(path, rows, length=20)
-    assert "1 row | left out" in finding(result, "spikes")
-    assert result.episodes.step_lengths.max() < 13
-
-
-def test_who_turns_round_at_a_usual_speed_is_no_stray(path):
-    along = [*range(40), *range(38, -1, -1)] * 5
-    rows = [("a", 0.5 * k, float(x), 0.01 * k) for k, x in enumerate(along)]
-    assert "none" in finding(imported(path, rows, length=20), "spikes")
+    assert imported(path, rows, length=20, jumps="keep").episodes.step_lengths.max() > 200
 
 
 def test_constant_columns_are_left_out_and_actions_scaled(path):
@@ -193,20 +186,24 @@ def test_odd_units_are_pointed_out(path):
     assert "milliseconds?" in finding(imported(path, milli, length=11), "sampling")
 
 
+def in_degrees(rows):
+    return [(name, t, 13.4 + x / 67_600, 52.5 + y / 111_195) for name, t, x, y in rows]
+
+
+def far_away(rows):
+    return [(name, t, x + 446000, y + 4636000) for name, t, x, y in rows]
+
+
 def test_degrees_are_noticed_and_become_metres(path):
-    metres = rows_of(num_rows=40)
-    degrees = [(name, t, 13.4 + x / 67_600, 52.5 + y / 111_195) for name, t, x, y in metres]
-    result = imported(path, degrees, length=40)
+    rows = in_degrees(rows_of(num_rows=40))
+    result = imported(path, rows, length=40)
     assert finding(result, "coordinates").startswith("longitude and latitude | metres around (13.4")
     np.testing.assert_allclose(result.episodes.step_lengths, 1.0, rtol=0.02)
-    np.testing.assert_allclose(
-        result.episodes.frame.to_user(result.episodes.xy[0].astype(float)),
-        [row[2:] for row in degrees],
-        atol=1e-8,
-    )
-    assert imported(path, degrees, length=11, units="plain").episodes.frame.kind == "plain"
+    places = result.episodes.frame.to_user(result.episodes.xy[0].astype(float))
+    np.testing.assert_allclose(places, [row[2:] for row in rows], atol=1e-8)
+    assert imported(path, rows, length=11, units="plain").episodes.frame.kind == "plain"
     with pytest.raises(BadDataset, match="longitude, then latitude"):
-        imported(path, [(n, t, x + 400, y) for n, t, x, y in degrees], units="degrees")
+        imported(path, [(n, t, x + 400, y) for n, t, x, y in rows], units="degrees")
 
 
 def test_a_small_world_around_zero_is_not_taken_for_degrees(path):
@@ -215,7 +212,7 @@ def test_a_small_world_around_zero_is_not_taken_for_degrees(path):
 
 
 def test_large_coordinates_get_an_origin_that_the_frame_remembers(path):
-    far = [(name, t, x + 446000, y + 4636000) for name, t, x, y in rows_of()]
+    far = far_away(rows_of())
     episodes = imported(path, far, length=30).episodes
     assert np.abs(episodes.xy).max() < 30
     places = episodes.frame.to_user(episodes.xy[0].astype(float))
@@ -223,24 +220,22 @@ def test_large_coordinates_get_an_origin_that_the_frame_remembers(path):
     assert imported(path, far, origin=(446000.0, 4636000.0)).episodes.frame.origin == (446000.0, 4636000.0)
 
 
-@pytest.mark.parametrize("nowhere", [(0.0, 0.0), (181.0, 91.0), (-60.0, -10.0)])
-def test_rows_without_a_fix_are_left_out(path, nowhere):
-    rows = [(name, t, 13.4 + x / 67_600, 52.5 + y / 111_195) for name, t, x, y in rows_of(num_rows=60)]
-    clean = imported(path, rows, length=11, units="degrees").episodes
-    rows[20] = (*rows[20][:2], *nowhere)
-    rows[40] = (*rows[40][:2], *nowhere)
-    result = imported(path, rows, length=11, units="degrees")
-    assert finding(result, "no fix") == "2 rows | left out"
-    assert np.abs(result.episodes.xy).max() == pytest.approx(np.abs(clean.xy).max(), rel=0.1)
-
-
-def test_a_zero_in_a_world_far_from_there_is_no_fix_and_one_in_a_world_around_it_is(path):
-    rows = rows_of(num_rows=60)
-    far = [(name, t, x + 446000, y + 4636000) for name, t, x, y in rows]
-    far[30] = (*far[30][:2], 0.0, 0.0)
-    assert finding(imported(path, far, length=11), "no fix") == "1 row | left out"
-    near = [(name, t, x - rows[30][2], y - rows[30][3]) for name, t, x, y in rows]
-    assert finding(imported(path, near, length=11), "no fix").startswith("none")
+@pytest.mark.parametrize(
+    ("rows", "nowhere", "found"),
+    [
+        *((in_degrees(rows_of(num_rows=60)), place, "1 row") for place in ((0, 0), (181, 91), (-60, -10))),
+        (far_away(rows_of(num_rows=60)), (0, 0), "1 row"),
+        ([(n, t, x - 10, y) for n, t, x, y in rows_of(num_rows=60)], (0, 0), "none"),
+    ],
+    ids=["zeros", "no degrees", "another continent", "zeros far away", "zeros in a world around them"],
+)
+def test_rows_without_a_fix_are_left_out(path, rows, nowhere, found):
+    units = "degrees" if 50 < rows[0][3] < 60 else "auto"
+    assert finding(imported(path, rows, length=11, units=units), "no fix").startswith("none")
+    odd = [*rows[:20], (*rows[20][:2], *nowhere), *rows[21:]]
+    result = imported(path, odd, length=11, units=units)
+    assert finding(result, "no fix").startswith(found)
+    assert np.abs(result.episodes.xy).max() < 40
 
 
 def test_rows_far_finer_than_the_world_are_thinned(path):
@@ -274,13 +269,6 @@ def test_without_episode_and_time_columns_a_file_is_a_recording(tmp_path):
     result = import_files([tmp_path / "a.csv", tmp_path / "b.csv"], Columns(), ImportParams())
     assert result.episodes.recording.tolist() == [0, 1]
     assert result.episodes.metadata["step_seconds"] == 1.0
-
-
-def test_terminals_end_episodes(tmp_path):
-    places = np.array([row[2:] for row in rows_of(num_rows=40)])
-    np.savez(tmp_path / "a.npz", observations=places, terminals=np.arange(40) % 20 == 19)
-    columns = Columns(coordinates=("observations.0", "observations.1"))
-    assert len(import_files([tmp_path / "a.npz"], columns, ImportParams()).episodes) == 2
 
 
 def test_what_is_written_is_read_again_and_split_by_recording(path, tmp_path):
@@ -322,11 +310,16 @@ def test_rows_of_one_minute_are_spread_over_it(path):
     assert told.found == "595 of 600 rows have the time of the one before, elsewhere"
 
 
-def test_several_bodies_in_one_recording_are_refused(path):
+@pytest.mark.parametrize("apart", [3.0, 200.0, None])
+def test_several_bodies_in_one_recording_are_refused(path, apart):
     rng = np.random.default_rng(3)
-    rows = [("a", float(t), *rng.uniform(0, 100, 2)) for t in range(50) for _ in range(8)]
-    with pytest.raises(BadDataset, match=r"as those of several bodies do; name the column .* --episode"):
-        imported(path, rows)
+    ways = rng.uniform(0, 100, (6, 300, 2))
+    if apart is not None:  # beside each other
+        ways = np.arange(6)[:, None, None] * [apart, 0] + np.cumsum(
+            rng.normal((1, 0.3), 1, (6, 300, 2)), axis=1
+        )
+    with pytest.raises(BadDataset, match="--episode"):
+        imported(path, [("a", float(t), *way[t]) for t in range(300) for way in ways])
 
 
 def test_ends_of_episodes_are_told_and_a_time_that_ran_out_is_one(tmp_path):
