@@ -14,10 +14,9 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from importlib.metadata import version
 from itertools import takewhile
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 from chronoforest.errors import ChronoForestError, UnknownCommand
 from chronoforest.processes import handled, interrupt
@@ -25,8 +24,7 @@ from chronoforest.processes import handled, interrupt
 FAILED, INTERRUPTED = 2, 130
 
 
-@dataclass(frozen=True)
-class Verb:
+class Verb(NamedTuple):
     """A command: where its function is (`module:function`) and one line about it."""
 
     target: str
@@ -35,15 +33,12 @@ class Verb:
     def load(self) -> Callable[..., Any]:
         """Import the function; its arguments are the command's, its return value the exit code or None."""
         module, _, function = self.target.partition(":")
-        loaded: Callable[..., Any] = getattr(importlib.import_module(module), function)
-        return loaded
+        return cast("Callable[..., Any]", getattr(importlib.import_module(module), function))
 
 
 VERBS: dict[str, Verb] = {
     "data fetch": Verb("chronoforest.cli.data:fetch", "download an official dataset"),
-    "data import": Verb(
-        "chronoforest.cli.data:import_recordings", "turn recordings of your own into a dataset"
-    ),
+    "data import": Verb("chronoforest.cli.data:import_recordings", "turn recordings into a dataset"),
     "data inspect": Verb("chronoforest.cli.data:inspect", "describe a dataset and draw its coverage"),
     "learn": Verb("chronoforest.cli.learn:learn", "from recordings of your own to a planner, in seconds"),
     "preset list": Verb("chronoforest.cli.preset:list_presets", "the worlds that can be planned in"),
@@ -76,19 +71,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 def run_verbs(
     program: str, verbs: Mapping[str, Verb], argv: Sequence[str] | None = None, first: Sequence[str] = ()
 ) -> int:
-    """Run one command of a program, or list those that people need `first`; returns the exit code."""
+    """Run one command of a program, or list those that people need `first`; returns the exit code: the
+    command's own, 2 after an error that was explained, 130 when it was stopped by ctrl-C or SIGTERM."""
     arguments = list(sys.argv[1:] if argv is None else argv)
-    if not arguments:
-        return _explained(lambda: _welcome(program, verbs, first))
-    return _explained(lambda: _dispatch(program, verbs, arguments))
-
-
-def _explained(act: Callable[[], int]) -> int:
-    """The exit code of what is done: its own, 2 after an error that was explained, or 130 when it was stopped
-    by ctrl-C or SIGTERM."""
     try:
         with handled(interrupt, signal.SIGTERM), _plain_warnings():
-            return act()
+            return _dispatch(program, verbs, arguments, first)
     except ChronoForestError as error:
         print(f"chronoforest: {error}", file=sys.stderr)
         return FAILED
@@ -114,23 +102,27 @@ def _plain_warnings() -> Iterator[None]:
         warnings.formatwarning = former
 
 
-def _dispatch(program: str, verbs: Mapping[str, Verb], arguments: list[str]) -> int:
+def _dispatch(program: str, verbs: Mapping[str, Verb], arguments: list[str], first: Sequence[str]) -> int:
     if arguments == ["--version"]:
         print(f"chronoforest {version('chronoforest')}")
         return 0
-    if arguments[0] == "help":
+    if arguments[:1] == ["help"]:
         arguments = [*arguments[1:], "--help"]
     for num_words in (2, 1):
         name = " ".join(arguments[:num_words])
         if name in verbs:
-            return _call(f"{program} {name}", verbs[name].load(), arguments[num_words:])
-    return _help(program, verbs, arguments)
+            import tyro
 
-
-def _call(name: str, function: Callable[..., Any], arguments: Sequence[str]) -> int:
-    import tyro
-
-    return int(tyro.cli(function, prog=name, args=_joined(arguments)) or 0)
+            function, values = verbs[name].load(), _joined(arguments[num_words:])
+            return int(tyro.cli(function, prog=f"{program} {name}", args=values) or 0)
+    listed = {name: verbs[name] for name in first or verbs} if not arguments else _below(verbs, arguments)
+    width = max(map(len, listed))
+    lines = (f"  {name:<{width}}  {verb.summary}" for name, verb in listed.items())
+    print(f"usage: {program} COMMAND …\n", *lines, sep="\n")
+    print(f"\n`{program} COMMAND --help` lists what a command takes.")
+    if not arguments and first:
+        print(f"`{program} --help` lists all {len(verbs)} commands.")
+    return 0
 
 
 def _joined(arguments: Sequence[str]) -> list[str]:
@@ -142,29 +134,14 @@ def _joined(arguments: Sequence[str]) -> list[str]:
     return joined
 
 
-def _welcome(program: str, verbs: Mapping[str, Verb], first: Sequence[str]) -> int:
-    """The commands that people need first, or all where none are."""
-    _list(program, {name: verbs[name] for name in first or verbs})
-    if first:
-        print(f"`{program} --help` lists all {len(verbs)} commands.")
-    return 0
-
-
-def _help(program: str, verbs: Mapping[str, Verb], arguments: list[str]) -> int:
-    """List the commands below the words before the first option; unknown words are an error."""
+def _below(verbs: Mapping[str, Verb], arguments: Sequence[str]) -> dict[str, Verb]:
+    """The commands that begin with the words before the first option; unknown words are an error."""
     words = list(takewhile(lambda word: not word.startswith("-"), arguments))
-    prefix = " ".join(words)
-    below = {name: verb for name, verb in verbs.items() if not words or name.startswith(f"{prefix} ")}
+    below = {
+        name: verb for name, verb in verbs.items() if name.startswith("".join(f"{word} " for word in words))
+    }
     if not below:
         raise UnknownCommand(" ".join(words[:2]), verbs)
     if not words and arguments[0] not in ("--help", "-h"):
         raise UnknownCommand(arguments[0], (*verbs, "--help", "--version"))
-    _list(program, below)
-    return 0
-
-
-def _list(program: str, verbs: Mapping[str, Verb]) -> None:
-    width = max(map(len, verbs))
-    lines = (f"  {name:<{width}}  {verb.summary}" for name, verb in verbs.items())
-    print(f"usage: {program} COMMAND …\n", *lines, sep="\n")
-    print(f"\n`{program} COMMAND --help` lists what a command takes.")
+    return below

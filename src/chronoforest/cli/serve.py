@@ -37,19 +37,17 @@ def serve(
     if not 0 <= port < 2**16:
         raise CannotListen(f"cannot listen on port {port}: ports end at 65535; --port 0 takes any free one")
     require("view")
-    from chronoforest.service.server import listen
-    from chronoforest.service.server import serve as serve_worlds
+    from chronoforest.service import server
     from chronoforest.service.worlds import Worlds
 
-    worlds = Worlds(choice)
-    listener = listen(port)
+    worlds, listener = Worlds(choice), server.listen(port)
 
     def on_ready(address: str) -> None:
         print(f"{preset} is at {address}  (ctrl-C ends)", flush=True)
         if open_page:
             webbrowser.open(address)
 
-    serve_worlds(worlds, listener, on_ready, allow_origin)
+    server.serve(worlds, listener, on_ready, allow_origin)
     print("the service has ended")
 
 
