@@ -6,7 +6,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import asdict, dataclass
 from functools import lru_cache, partial
 from pathlib import Path
@@ -63,24 +63,19 @@ def plan_all(problems: Sequence[NamedProblem], manner: Manner, where: EngineChoi
         if num_kept := len(problems) - len(left):
             print(f"{num_kept} of {len(problems)} plans are there already")
         if left:
-            _plan(left, manner, where, folder)
+            here = where.is_plain
+            outcomes = (
+                planned(left, manner, manner.choice.load()) if here else _by_workers(left, manner, where)
+            )
+            began = time.perf_counter()
+            with shown("planning", LINE_SECONDS) as show, closing(outcomes):
+                for num_done, (number, outcome) in enumerate(outcomes, start=1):
+                    folder.keep(left[number], outcome)
+                    rate = num_done / (time.perf_counter() - began)
+                    show(num_done, len(left), f"{rate:.3g} a second, {folder.summary()}")
+            print(f"{len(left)} problems in {time.perf_counter() - began:.1f} s")
         print(f"{folder.summary()}\n  {out / PLANS}  a line about every problem")
     return folder.all_complete
-
-
-def _plan(left: Sequence[NamedProblem], manner: Manner, where: EngineChoice, folder: PlanFolder) -> None:
-    """The problems in this process or by workers, each outcome kept as it comes."""
-    if where.is_plain:
-        outcomes = planned(left, manner, manner.choice.load())
-    else:
-        outcomes = _by_workers(left, manner, where)
-    began = time.perf_counter()
-    with shown("planning", LINE_SECONDS) as show, closing(outcomes):
-        for num_done, (number, outcome) in enumerate(outcomes, start=1):
-            folder.keep(left[number], outcome)
-            rate = num_done / (time.perf_counter() - began)
-            show(num_done, len(left), f"{rate:.3g} a second, {folder.summary()}")
-    print(f"{len(left)} problems in {time.perf_counter() - began:.1f} s")
 
 
 def planned(problems: Sequence[NamedProblem], manner: Manner, planner: Planner) -> Finished:
@@ -103,35 +98,29 @@ def planned(problems: Sequence[NamedProblem], manner: Manner, planner: Planner) 
 def _by_workers(left: Sequence[NamedProblem], manner: Manner, where: EngineChoice) -> Finished:
     """The same from workers, who get some problems at a time; those that ended their workers together come
     one by one in the end, so that only the one at fault fails."""
-    groups = [range(low, min(low + AT_ONCE, len(left))) for low in range(0, len(left), AT_ONCE)]
-    lost: list[int] = []
-    for numbers, answer in _answered(left, groups, manner, where):
+    engine, lost = where.make(manner.choice.modules), list[int]()
+
+    def answered(groups: Sequence[range]) -> Iterator[tuple[range, Answer[Sent]]]:
+        parts = [tuple(left[number] for number in numbers) for numbers in groups]
+        with closing(engine.answers(partial(plan_some, manner), parts, manner.choice.files)) as answers:
+            for answer in answers:
+                yield groups[answer.index], answer
+
+    for numbers, answer in answered(
+        [range(k, min(k + AT_ONCE, len(left))) for k in range(0, len(left), AT_ONCE)]
+    ):
         if answer.result is None and len(numbers) > 1:
             lost += numbers
         else:
             yield from _outcomes(numbers, answer)
-    for numbers, answer in _answered(left, [range(number, number + 1) for number in lost], manner, where):
-        yield from _outcomes(numbers, answer)
-
-
-def _answered(
-    left: Sequence[NamedProblem], groups: Sequence[range], manner: Manner, where: EngineChoice
-) -> Iterator[tuple[range, Answer[Sent]]]:
-    """The numbers of every group of problems and what a worker made of them."""
-    if not groups:
-        return
-    parts = [tuple(left[number] for number in numbers) for numbers in groups]
-    engine = where.make(manner.choice.modules)
-    with closing(engine.answers(partial(plan_some, manner), parts, manner.choice.files)) as answers:
-        for answer in answers:
-            yield groups[answer.index], answer
+    if lost:
+        for numbers, answer in answered([range(number, number + 1) for number in lost]):
+            yield from _outcomes(numbers, answer)
 
 
 def _outcomes(numbers: range, answer: Answer[Sent]) -> Iterator[tuple[int, Outcome]]:
-    sent = (
-        dict.fromkeys(range(len(numbers)), answer.failure) if answer.result is None else dict(answer.result)
-    )
-    for row, found in sent.items():
+    sent = answer.result
+    for row, found in [(0, answer.failure)] if sent is None else sent:
         yield numbers[row], ChronoForestError(found) if isinstance(found, str) else found
 
 
@@ -190,19 +179,15 @@ class PlanFolder:
                 self.counts[entry.kind] += 1
         return left
 
-    def path(self, one: NamedProblem) -> Path:
-        """Where the plan of a problem is."""
-        return self.folder / f"{one.name}.json"
-
     def keep(self, one: NamedProblem, outcome: Outcome) -> None:
         """Write a plan, or why there is none."""
-        if isinstance(outcome, ChronoForestError):
-            entry = Entry(one.name, self._asked(one), reason=str(outcome))
-        else:
-            outcome.save(self.path(one))
-            reason = ". ".join([f"incomplete, {outcome.missing}", *outcome.shortfalls])
-            measures = (outcome.length, round(outcome.seconds, 3))
-            entry = Entry(one.name, self._asked(one), *measures, "" if outcome.complete else reason)
+        entry = Entry(one.name, self._asked(one), reason=str(outcome))
+        if not isinstance(outcome, ChronoForestError):
+            outcome.save(self.folder / f"{one.name}.json")
+            reason = (
+                "" if outcome.complete else ". ".join([f"incomplete, {outcome.missing}", *outcome.shortfalls])
+            )
+            entry = Entry(one.name, entry.asked, outcome.length, round(outcome.seconds, 3), reason)
         append_line(self.folder / PLANS, json.dumps(asdict(entry), allow_nan=False, ensure_ascii=False))
         self.counts[entry.kind] += 1
 
@@ -223,19 +208,16 @@ class PlanFolder:
         from chronoforest.exports.saved import load_result
 
         try:
-            return np.array_equal(load_result(self.path(one)).problem.anchors, one.problem.anchors)
+            saved = load_result(self.folder / f"{one.name}.json").problem
         except ChronoForestError:
             return False
+        return np.array_equal(saved.anchors, one.problem.anchors)
 
     def _known(self) -> dict[str, Entry]:
         """The last line about each problem; a line that a kill tore is left out."""
-        path = self.folder / PLANS
-        lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
-        return {entry.name: entry for entry in map(_entry, lines) if entry is not None}
-
-
-def _entry(line: str) -> Entry | None:
-    try:
-        return Entry(**json.loads(line))
-    except (ValueError, TypeError):
-        return None
+        path, known = self.folder / PLANS, {}
+        for line in path.read_text(encoding="utf-8").splitlines() if path.is_file() else ():
+            with suppress(ValueError, TypeError):
+                entry = Entry(**json.loads(line))
+                known[entry.name] = entry
+        return known

@@ -3,34 +3,29 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
 from tyro.conf import Positional, arg
 
-from chronoforest.errors import BadDataset
+from chronoforest.errors import BadDataset, CannotWrite, InvalidParameter
+from chronoforest.names import check_new_name
 
 
 def list_presets() -> None:
     """List the presets that ship, with their short names, and those of your own in the current folder."""
+    from chronoforest.errors import BadPresetFile
     from chronoforest.names import PRESETS
 
     for short, name in PRESETS.items():
         print(f"{short:<16} {name}")
     for path in sorted(Path().glob("*.toml")):
-        if _is_preset(path):
-            print(f"{path.stem:<16} {path}")
+        from chronoforest.presets.named import read_preset_file  # it takes a second
 
-
-def _is_preset(path: Path) -> bool:
-    """Whether a TOML file has the tables of a preset."""
-    from chronoforest.errors import BadPresetFile
-    from chronoforest.presets.named import read_preset_file
-
-    try:
-        return {"models", "planner", "sampler", "execution"} & read_preset_file(path).keys() != set()
-    except BadPresetFile:
-        return False
+        with suppress(BadPresetFile):  # a TOML file of something else
+            if {"models", "planner", "sampler", "execution"} & read_preset_file(path).keys():
+                print(f"{path.stem:<16} {path}")
 
 
 def new(
@@ -50,7 +45,13 @@ def new(
         show_all: also print the settings that hardly anyone changes; the file has them either way.
     """
     path = out if out is not None else Path(f"{name}.toml")
-    _check_name(name, path, overwrite)
+    check_new_name(name)
+    if path.name != f"{name}.toml":
+        raise InvalidParameter(
+            f"a preset is called after its file: --out must end in {name}.toml, got {path}"
+        )
+    if path.exists() and not overwrite:
+        raise CannotWrite(f"{path} is there already; --overwrite replaces it")
     if not os.path.isfile(data):
         raise BadDataset(f"{data}: no such file; `chronoforest data import` makes one")
     from chronoforest.data.episodes import load
@@ -65,16 +66,3 @@ def new(
             words = setting.reason if show_all else PLAIN[setting.name]
             print(f"{setting.name:<40} {setting.value!s:<16} {words}")
     print(f"{path}: written; train with `chronoforest train all --preset {path if out else name}`")
-
-
-def _check_name(name: str, path: Path, overwrite: bool) -> None:
-    from chronoforest.errors import CannotWrite, InvalidParameter
-    from chronoforest.names import check_new_name
-
-    check_new_name(name)
-    if path.name != f"{name}.toml":
-        raise InvalidParameter(
-            f"a preset is called after its file: --out must end in {name}.toml, got {path}"
-        )
-    if path.exists() and not overwrite:
-        raise CannotWrite(f"{path} is there already; --overwrite replaces it")

@@ -7,7 +7,7 @@ import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -29,20 +29,13 @@ Where = Annotated[EngineChoice, arg(name="")]
 
 def open_folder(out: Path, program: str = "chronoforest") -> Path:
     """Make a run folder that remembers its commands and version, before any long work."""
-    path = out / "config.json"
-    command = f"{program} {shlex.join(sys.argv[1:])}"
-    commands = dict.fromkeys([*_known_commands(path), command])
+    path, known = out / "config.json", list[str]()
+    with suppress(*DAMAGE):
+        known = [str(command) for command in json.loads(path.read_text())["commands"]]
+    commands = dict.fromkeys([*known, f"{program} {shlex.join(sys.argv[1:])}"])
     config = {"commands": list(commands), "version": version("chronoforest")}
     write_text(path, json.dumps(config, indent=2) + "\n")
     return out
-
-
-def _known_commands(path: Path) -> list[str]:
-    """The commands that wrote to a folder before; none when it does not say."""
-    try:
-        return [str(command) for command in json.loads(path.read_text())["commands"]]
-    except DAMAGE:
-        return []
 
 
 LINE_SECONDS = 30.0
@@ -60,12 +53,13 @@ def bar(title: str, unit: str) -> Iterator[Callable[[int, int], None]]:
 def training_bar(title: str) -> Iterator[Callable[[str, TrainingProgress], None]]:
     """Show steps, loss and rate of trainings, each by its name; without a terminal, a line now and then."""
     with shown(title, LINE_SECONDS) as show:
-        yield lambda name, now: show(now.step, now.num_steps, f"{name}, {_state(now)}")
 
+        def tell(name: str, now: TrainingProgress) -> None:
+            held_out = "" if now.held_out is None else f" (held out {now.held_out:.4g})"
+            text = f"{name}, loss {now.loss:.4g}{held_out}, {now.rate:.0f} steps/s"
+            show(now.step, now.num_steps, text)
 
-def _state(now: TrainingProgress) -> str:
-    held_out = "" if now.held_out is None else f" (held out {now.held_out:.4g})"
-    return f"loss {now.loss:.4g}{held_out}, {now.rate:.0f} steps/s"
+        yield tell
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import tyro
@@ -45,6 +44,7 @@ def everything(options: Options) -> None:
 def _train(options: TrainOptions, *kinds: str) -> None:
     options.check()
     from chronoforest.cli.terminal import training_bar
+    from chronoforest.presets.quality import read_marks, verdicts
     from chronoforest.presets.training import train_preset
 
     done = []
@@ -54,14 +54,7 @@ def _train(options: TrainOptions, *kinds: str) -> None:
             note = f"; {model.note}" if model.note else ""
             print(f"{model.path}: {shown}{note}", flush=True)
             done.append(model.kind)
-    _print_marks(model.path.parent)
+    for one in verdicts(read_marks(model.path.parent)):
+        print(f"{model.path.parent}: {one.about} {one}")
     if "tracker" in kinds and "tracker" not in done:
         print("the recordings have no actions: no tracker is trained; plans can be made but not walked")
-
-
-def _print_marks(folder: Path) -> None:
-    """What the models are good for: a line about each subject."""
-    from chronoforest.presets.quality import read_marks, verdicts
-
-    for one in verdicts(read_marks(folder)):
-        print(f"{folder}: {one.about} {one}")
