@@ -90,7 +90,6 @@ def _refuse_contradictions(files: tuple[str, ...], add: bool, both_ways: bool, o
 
 
 def _day(text: str | None) -> date | None:
-    """A day as it was typed."""
     try:
         return None if text is None else date.fromisoformat(text)
     except ValueError:

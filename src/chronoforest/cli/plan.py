@@ -19,7 +19,6 @@ from chronoforest.peers.choice import PlannerChoice
 from chronoforest.types.problem_files import NamedProblem, load_problems, typed_problem
 
 if TYPE_CHECKING:
-    from chronoforest.planning.result import PlanResult
     from chronoforest.types import Problem
 
 INCOMPLETE = 3
@@ -84,11 +83,19 @@ def plan(
     options: dict[str, Any] = {"seed": seed, "seconds": seconds, "variant": variant, "snap": snap}
     options |= {"depart": depart, "order": _orders(order), "on_round": print_round if verbose else None}
     with nullcontext() if _is_file(target) else locked(open_folder(target)):
-        result = _planned(choice, asked, target, options)
-        print(result.summary())
-        if verbose:
-            print(result.effort)
-        _write(result, target)
+        planner = choice.load()
+        if target.suffix.lower() == ".gpx":
+            from chronoforest.exports.plans import check_degrees
+
+            check_degrees(planner.frame)
+        result = planner.plan(asked, **options)
+        print(f"{result.summary()}\n{result.effort}" if verbose else result.summary())
+        file = target if _is_file(target) else target / "plan.json"
+        result.save(file)
+        print(f"  {file}  the plan")
+        if file is not target:
+            result.plot(target / "plan.png")
+            print(f"  {target / 'plan.png'}  its picture")
     return 0 if result.complete else INCOMPLETE
 
 
@@ -124,7 +131,6 @@ def _asked(file: Path | None, typed: Mapping[str, str]) -> Problem | list[NamedP
 
 
 def _folder_for_many(out: Path | None, single: Mapping[str, str]) -> Path:
-    """Where plans of many problems go; refuses one file, and options of a single problem."""
     if given := [name for name, text in single.items() if text]:
         raise InvalidProblem(f"{', '.join(given)} is for one problem, not for a file of many")
     if out is not None and _is_file(out):
@@ -160,23 +166,3 @@ def _orders(text: str) -> list[list[str]] | str | None:
     if agents and all(re.search(r"\s(first|last|agent\s+\d+)\s*$", part) for part in agents):
         return text
     return [[name for name in re.split(r"[\s,→]+", agent) if name] for agent in agents] or None
-
-
-def _planned(choice: PlannerChoice, problem: Problem, out: Path, options: dict[str, Any]) -> PlanResult:
-    from chronoforest.exports.plans import check_degrees
-
-    planner = choice.load()
-    if out.suffix.lower() == ".gpx":
-        check_degrees(planner.frame)
-    return planner.plan(problem, **options)
-
-
-def _write(result: PlanResult, out: Path) -> None:
-    """Save the plan as one file, or with its picture in a folder, and print where they are."""
-    if _is_file(out):
-        result.save(out)
-        print(f"  {out}  the plan")
-        return
-    result.save(out / "plan.json")
-    result.plot(out / "plan.png")
-    print(f"  {out / 'plan.json'}  the plan\n  {out / 'plan.png'}  its picture")

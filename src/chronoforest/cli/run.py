@@ -62,9 +62,7 @@ def _write(journey: Journey, folder: Path, title: str) -> None:
 
 
 PRESET = "antmaze-giant-stitch-v0"
-STARTS = [[0.0, 0.0], [0.0, 36.0]]
-GOALS = [[52.0, 36.0], [52.0, 0.0]]
-WAYPOINTS = [[16.0, 0.0], [4.0, 24.0], [20.0, 16.0], [32.0, 8.0], [32.0, 24.0]]
+STOPS = {"starts": "0,0 0,36", "goals": "52,36 52,0", "waypoints": "16,0 4,24 20,16 32,8 32,24"}
 
 
 def demo(
@@ -93,7 +91,7 @@ def demo(
     with locked(open_folder(out)) as folder:
         journey = walk_problem(
             choice.load(),
-            Problem(STARTS, GOALS, WAYPOINTS),
+            Problem(**STOPS),
             seed=seed,
             on_plan=lambda result: print(f"{result.headline}; now both walk", flush=True),
         )
