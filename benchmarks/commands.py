@@ -12,7 +12,7 @@ from chronoforest.cli.data import DATA_FOLDER, Name
 from chronoforest.cli.terminal import Choice, Where, bar, open_folder, shown
 from chronoforest.engines import EngineChoice
 from chronoforest.errors import BadResult, InvalidParameter
-from chronoforest.names import DEFAULT_VARIANT, check_reference, require
+from chronoforest.names import DEFAULT_VARIANT, require
 from chronoforest.peers.choice import CHRONOFOREST, PlannerChoice
 
 if TYPE_CHECKING:
@@ -112,7 +112,6 @@ def track(
     """
     require("sim", unneeded=["imageio_ffmpeg"])  # it writes videos, and there are none here
     choice.check()
-    check_reference(reference)
     from chronoforest.presets.named import get_preset
 
     named = replace(choice, tracker=choice.tracker or get_preset(choice.preset).models.tracker.name)

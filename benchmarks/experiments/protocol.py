@@ -31,7 +31,6 @@ from chronoforest.errors import InvalidParameter
 from chronoforest.execution.rollout import walk
 from chronoforest.execution.route import ExecutionParams, Place, Route, advance
 from chronoforest.models.tracking import load_tracker
-from chronoforest.names import check_reference
 from chronoforest.peers.choice import PlannerChoice
 from chronoforest.presets.loading import PresetPlanner
 from chronoforest.presets.named import get_preset
@@ -71,7 +70,9 @@ def order_cases(template: Case, num_episodes: int) -> list[Case]:
 
 
 def _track_cases(template: Case, num_episodes: int) -> list[Case]:
-    check_reference(template.reference)
+    if template.reference not in REFERENCES:
+        known = ", ".join(REFERENCES)
+        raise InvalidParameter(f"unknown reference {template.reference!r}; available: {known}")
     return task_cases(template, num_episodes)
 
 

@@ -40,10 +40,6 @@ DISTANCES = ("own", "paper")
 """Settings at which the distance is trained."""
 
 
-REFERENCES = ("centres", "geodesic-1.5", "geodesic-1.25", "geodesic-1.0")
-"""Paths of the map that trackers are compared on."""
-
-
 RUNS = Path("runs")
 """Where models of one's own are trained to, and found again, in a folder of the preset's name."""
 
@@ -113,12 +109,6 @@ def check_models(preset: str, tracker: str | None, distance: str, device: str) -
     check_tracker(tracker)
     check_distance(distance)
     check_device(device)
-
-
-def check_reference(name: str) -> None:
-    """Refuse an unknown path to compare trackers on."""
-    if name not in REFERENCES:
-        raise InvalidParameter(f"unknown reference {name!r}; available: {', '.join(REFERENCES)}")
 
 
 def check_device(name: str) -> None:

@@ -7,7 +7,6 @@ import sys
 from drives import learned_town
 
 from benchmarks.diffusion_ql import DiffusionQLParams
-from benchmarks.references import REFERENCES
 from chronoforest import names
 from chronoforest.models.tracking import TRACKERS, get_tracker
 from chronoforest.planning.variants import VARIANTS
@@ -128,7 +127,6 @@ def test_the_names_that_are_checked_early_are_those_that_exist():
     assert set(VARIANTS) == set(names.VARIANTS)
     assert (*TRACKERS, DiffusionQLParams.name) == names.TRACKERS
     assert all(get_tracker(name).settings.name == name for name in names.TRACKERS)
-    assert tuple(REFERENCES) == names.REFERENCES
 
 
 def test_a_plan_over_recorded_ways_does_not_wait_for_torch(tmp_path, monkeypatch):

@@ -24,7 +24,7 @@ from benchmarks.experiments.protocol import PROTOCOL_SUITES
 from benchmarks.run import read_trials, run_cases
 from chronoforest.engines import Answer
 from chronoforest.engines.cluster import RayEngine, packed
-from chronoforest.errors import ChronoForestError, InvalidParameter, NoCluster
+from chronoforest.errors import ChronoForestError, NoCluster
 from chronoforest.peers.choice import PlannerChoice
 from chronoforest.presets.named import get_preset
 
@@ -195,12 +195,6 @@ def test_refusals_and_errors_of_the_work_end_it(nodes):
         list(nodes.engine(workers=1).answers(failing, range(2)))
     with pytest.raises(NoCluster, match=r"has 1 cores and 0 GPUs, a worker takes a core and 0.125 GPUs"):
         list(nodes.engine(gpus_per_worker=0.125).answers(refusing, range(2)))
-
-
-@pytest.mark.parametrize("share", [-0.5, 1.5])
-def test_shares_of_a_gpu_that_cannot_be_had_are_refused(share):
-    with pytest.raises(InvalidParameter, match=r"share of one such as 0.125"):
-        RayEngine(gpus_per_worker=share)
 
 
 def test_an_address_where_nobody_answers_is_refused_at_once():

@@ -117,5 +117,5 @@ def test_a_network_is_filled_with_what_was_compacted(path):
 @pytest.mark.parametrize("stored", [nn.Linear(20, 10), nn.Linear(20, 20, bias=False)])
 def test_tensors_that_do_not_fit_are_refused(stored):
     arrays = {name: value.numpy() for name, value in stored.state_dict().items()}
-    with pytest.raises(BadCheckpoint, match="does not fit the model it names"):
+    with pytest.raises(RuntimeError, match=r"size mismatch|Missing key"):
         checkpoint.fill(nn.Linear(20, 20), arrays)

@@ -85,25 +85,13 @@ def test_a_fitted_support_holds_the_data_and_not_much_more():
     assert (density.margin(walks()) > 0).mean() > 0.999
     beyond = np.array([[-2.0, 5.0], [12.0, 5.0], [5.0, -2.0], [5.0, 12.0]])
     assert (density.margin(beyond) < -0.5).all()
+    assert np.exp(density.log_table).sum() * density.cell**2 == pytest.approx(1.0, rel=0.02)
 
 
 @pytest.mark.parametrize(("usual", "bandwidth"), [(0.05, 0.3), (0.4, 0.4), (5.0, 2 * 0.25)])
 def test_thin_recordings_widen_the_bandwidth_to_their_usual_gap_but_not_beyond_two_steps(usual, bandwidth):
     gaps = np.concatenate([np.full(95, usual), np.full(5, 9.0)])
     assert DensityParams(bandwidth=0.3).widened(gaps, step_length=0.25).bandwidth == pytest.approx(bandwidth)
-
-
-def test_the_fitted_density_integrates_to_one():
-    density = fit_density(walks(), PARAMS, JUMP)
-    assert np.exp(density.log_table).sum() * density.cell**2 == pytest.approx(1.0, rel=0.02)
-
-
-def test_the_density_is_higher_where_more_recordings_went():
-    tracks = walks()
-    tracks[:, :, 0] *= tracks[:, :, 0] / 10
-    density = fit_density(tracks, PARAMS, JUMP)
-    crowded, lonely = density.log_density(np.array([[0.5, 5.0], [9.0, 5.0]]))
-    assert crowded > lonely + 0.5
 
 
 def test_the_step_length_is_one_that_hardly_any_walk_exceeded_and_jumps_do_not_count():

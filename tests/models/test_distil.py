@@ -58,12 +58,9 @@ def test_there_is_a_lesson_for_every_level_and_noise_of_a_segment(lessons):
     starts = lessons.levels.max(dim=1).values
     assert sorted(set(starts.tolist())) == sorted(LEVELS[:-1])
     assert (lessons.levels > 0).sum(dim=1).unique().tolist() == [lessons.noisy.shape[1] - 1]
-
-
-def test_boundaries_stand_first_where_segments_leave_and_last_where_they_arrive(lessons):
-    ends = lessons.levels[:, [0, -1]] == 0
-    assert ends.any(dim=0).all()
-    assert (ends.sum(dim=1) == 1).all()
+    at_ends = lessons.levels[:, [0, -1]] == 0  # the boundary is first in segments that leave, else last
+    assert at_ends.any(dim=0).all()
+    assert (at_ends.sum(dim=1) == 1).all()
 
 
 def test_one_step_to_the_target_ends_where_the_teachers_steps_do(teacher, lessons):

@@ -97,18 +97,12 @@ def test_an_interrupted_training_is_resumed_to_the_same_weights(
     assert_same_weights(folder, fitted[0], kind)
 
 
-def test_resuming_a_finished_training_trains_nothing_more(fitted, recordings):
-    folder, figures = fitted
-    assert (
-        FITS["distance"](recordings, PARAMS, TrainingRun(folder, "tiny", CPU, is_resumed=True))
-        == figures["distance"]
-    )
-
-
-def test_resuming_on_other_recordings_is_refused(fitted):
+def test_a_finished_training_is_resumed_to_itself_and_not_on_other_recordings(fitted, recordings):
+    run = TrainingRun(fitted[0], "tiny", CPU, is_resumed=True)
+    assert FITS["distance"](recordings, PARAMS, run) == fitted[1]["distance"]
     others = Recordings(make_episodes(seed=5), make_episodes(seed=1))
     with pytest.raises(BadCheckpoint, match="data = "):
-        FITS["distance"](others, PARAMS, TrainingRun(fitted[0], "tiny", CPU, is_resumed=True))
+        FITS["distance"](others, PARAMS, run)
 
 
 def test_starting_from_finished_weights_is_recorded_and_changes_the_outcome(fitted, recordings, tmp_path):

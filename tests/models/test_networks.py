@@ -2,7 +2,7 @@ import pytest
 import torch
 from torch.nn import functional
 
-from chronoforest.models.networks import Captured, StackedMLP, filled, padded_rows, repeat_rows
+from chronoforest.models.networks import Captured, StackedMLP, filled, padded_rows
 
 
 @pytest.mark.parametrize("activation", [functional.gelu, functional.mish])
@@ -22,20 +22,8 @@ def test_stacked_networks_are_what_they_would_be_alone(activation, has_norm):
         torch.testing.assert_close(together[member], alone, atol=1e-5, rtol=1e-4)
 
 
-def test_members_start_apart():
-    torch.manual_seed(0)
-    one, other = StackedMLP(2, [5, 16, 2])(torch.randn(7, 5))
-    assert not torch.allclose(one, other)
-
-
 def test_a_batch_is_padded_to_the_next_size_so_that_few_graphs_serve_all():
     assert [padded_rows(n) for n in (1, 24, 25, 48, 100)] == [24, 24, 48, 48, 192]
-
-
-def test_padding_repeats_the_last_row():
-    rows = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
-    assert repeat_rows(rows, 4).tolist() == [[1, 2], [3, 4], [3, 4], [3, 4]]
-    assert repeat_rows(rows, 2).equal(rows)
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")

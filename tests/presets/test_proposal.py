@@ -22,6 +22,8 @@ def proposed(episodes):
 def test_every_setting_fits_a_preset_and_has_a_reason():
     for episodes in (ring_episodes(), ring_episodes(is_one_way=False, num_actions=3)):
         settings = propose(episodes, "x.npz")
+        has_tracker = any(setting.name.startswith("models.tracker") for setting in settings)
+        assert has_tracker == episodes.has_actions
         preset = overlay(Preset("ring"), as_tables(settings), Path("ring.toml"))
         assert preset.models.window.span < episodes.num_steps
         assert num_tokens(preset.models.window.horizon) > 1
@@ -40,10 +42,12 @@ def test_a_one_way_world_is_told_from_one_that_leads_back():
     assert reversible["planner.search.junction.continuity"] == pytest.approx(EXEC_SCALE * 4 * stride)
 
 
-def test_where_recordings_are_thin_the_places_that_show_a_direction_tell():
-    for is_one_way in (True, False):
-        episodes = ring_episodes(num_episodes=8, is_one_way=is_one_way, seed=1)
-        assert Statistics(episodes).is_one_way is is_one_way
+@pytest.mark.parametrize("is_one_way", [True, False])
+def test_where_recordings_are_thin_the_places_that_show_a_direction_tell(is_one_way):
+    found = Statistics(ring_episodes(num_episodes=8, is_one_way=is_one_way, seed=1))
+    assert found.is_one_way is is_one_way
+    assert found.step == pytest.approx(0.8, rel=0.05)
+    assert found.span == 40
 
 
 def test_a_trip_to_another_town_changes_neither_the_width_of_ways_nor_what_is_far():
@@ -114,28 +118,12 @@ def test_lengths_follow_the_unit_and_durations_do_not():
         assert millimetres[name] == pytest.approx(metres[name], rel=0.02), name
 
 
-def test_there_is_a_tracker_only_with_actions_and_recorded_actions_count_only_with_luck():
-    values = proposed(ring_episodes())
-    assert values["models.distance.has_moves_for_actions"]
-    assert not any(name.startswith("models.tracker") for name in values)
-    values = proposed(ring_episodes(num_actions=3))
-    assert "models.tracker.radius" in values
-
-
 def test_recordings_that_stand_still_or_are_too_short_are_refused():
     still = Episodes(np.zeros((3, 20, 2), np.float32), np.zeros((3, 20, 0), np.float32))
     with pytest.raises(BadDataset, match="move"):
         propose(still, "x.npz")
     with pytest.raises(BadDataset, match="episodes of 8 rows are too short"):
         propose(ring_episodes(num_steps=8), "x.npz")
-
-
-def test_the_statistics_of_the_ring_are_those_it_was_made_with():
-    found = Statistics(ring_episodes())
-    assert found.step == pytest.approx(0.8, rel=0.05)
-    assert found.span == 40
-    assert found.diagonal == pytest.approx(2 * np.sqrt(2) * 10.7, rel=0.1)
-    assert found.is_one_way
 
 
 def test_recordings_far_apart_are_not_blurred_into_one():

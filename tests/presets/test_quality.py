@@ -108,6 +108,9 @@ def test_weak_weights_warn_with_what_to_do_and_fair_ones_do_not(copied):
         load_planner(NAME, weights=copied)
     assert "torn" not in str(caught[0].message)
     assert caught[0].filename == __file__
+    with warnings.catch_warnings():  # once
+        warnings.simplefilter("error")
+        load_planner(NAME, weights=copied)
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"format": "other", "marks": []}', '{"marks": []}'])
@@ -126,15 +129,6 @@ def test_a_verdict_speaks_of_one_thing_and_its_worst_figure(tmp_path):
         "distances": ("distance_order", "good"),
         "verification": ("confirmed_ways", "poor"),
     }
-
-
-def test_the_same_warning_is_given_once(copied):
-    write_marks(copied, quality.Mark("joined_places", 0.1))
-    with pytest.warns(quality.WeakModels):
-        load_planner(NAME, weights=copied)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        load_planner(NAME, weights=copied)
 
 
 def test_a_denoiser_that_hardly_confirms_what_was_driven_is_not_asked(copied):

@@ -16,17 +16,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Generic
 
-from chronoforest.engines import (
-    NUM_ATTEMPTS,
-    Answer,
-    Done,
-    Item,
-    Result,
-    Work,
-    carried_out,
-    failed,
-    unmoved,
-)
+from chronoforest.engines import NUM_ATTEMPTS, Answer, Done, Item, Result, Work, carried_out, failed, unmoved
 from chronoforest.errors import require_at_least
 from chronoforest.processes import deaf_children, end_with
 

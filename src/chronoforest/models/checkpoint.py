@@ -143,16 +143,8 @@ def filled(make: Callable[[], _Module], arrays: Arrays) -> _Module:
 
 
 def fill(module: torch.nn.Module, arrays: Arrays, assign: bool = False) -> None:
-    """Copy arrays into a module of exactly the same names and shapes, or with `assign` make them its own."""
+    """Copy arrays into a module, or with `assign` make them its own; RuntimeError where they do not fit."""
     import torch
 
-    expected = {name: list(tensor.shape) for name, tensor in module.state_dict().items()}
-    found = {name: list(array.shape) for name, array in arrays.items()}
-    odd = sorted(name for name in expected.keys() | found.keys() if expected.get(name) != found.get(name))
-    if odd:
-        raise BadCheckpoint(
-            f"it does not fit the model it names: {odd[0]} has shape {found.get(odd[0])}, "
-            f"expected {expected.get(odd[0])}"
-        )
     wide = {name: array.astype(np.float32, copy=False) for name, array in arrays.items()}
     module.load_state_dict({name: torch.from_numpy(array) for name, array in wide.items()}, assign=assign)

@@ -141,10 +141,7 @@ class Captured:
 
 def padded_rows(num_rows: int, least: int = 24) -> int:
     """The least `least` × a power of two that holds so many rows: few graphs then serve every batch."""
-    padded = least
-    while padded < num_rows:
-        padded *= 2
-    return padded
+    return least << (-(-num_rows // least) - 1).bit_length()
 
 
 def warm_up(function: Callable[[], object], times: int = 1) -> None:

@@ -92,25 +92,13 @@ MEASURES: dict[str, Measure] = {
         is_share=False,
     ),
     "unsupported_frames": Measure(
-        "verification",
-        "of generated frames lie where nothing was recorded",
-        0.02,
-        0.08,
-        LONGER,
+        "verification", "of generated frames lie where nothing was recorded", 0.02, 0.08, LONGER
     ),
     "torn_segments": Measure(
-        "verification",
-        "of generated segments jump where recordings do not",
-        0.1,
-        0.3,
-        LONGER,
+        "verification", "of generated segments jump where recordings do not", 0.1, 0.3, LONGER
     ),
     "confirmed_ways": Measure(
-        "verification",
-        "of held-out ways are confirmed by the denoiser",
-        0.95,
-        0.8,
-        LONGER,
+        "verification", "of held-out ways are confirmed by the denoiser", 0.95, 0.8, LONGER
     ),
 }
 """What is measured, and what it means for plans."""
