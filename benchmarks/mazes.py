@@ -69,7 +69,10 @@ class Maze:
         if self.crosses_wall(path):
             return 0.0
         corners = self.wall_centres[:, None] + np.array([(-1, -1), (-1, 1), (1, -1), (1, 1)]) * CELL_SIZE / 2
-        to_corners = _distance_to_segments(corners.reshape(-1, 2), path[:-1], path[1:]).min(initial=np.inf)
+        along, relative = np.diff(path, axis=0), corners.reshape(-1, 2)[:, None] - path[:-1]
+        squared = np.maximum((along**2).sum(axis=-1), np.finfo(float).tiny)
+        share = np.clip((relative * along).sum(axis=-1) / squared, 0.0, 1.0)
+        to_corners = np.linalg.norm(relative - share[..., None] * along, axis=-1).min(initial=np.inf)
         return float(min(self.wall_clearance(path).min(), to_corners))
 
     def crosses_wall(self, path: FloatArray) -> bool:
@@ -124,16 +127,6 @@ def maze(name: str) -> Maze:
 def maze_of(preset: str) -> Maze:
     """The maze of a dataset or a preset that ships."""
     return maze(world(preset).maze_name)
-
-
-def _distance_to_segments(points: FloatArray, starts: FloatArray, ends: FloatArray) -> FloatArray:
-    """[n, 2] × [s, 2] × [s, 2] → [n, s] distance from points to segments."""
-    along = ends - starts
-    squared = np.maximum((along**2).sum(axis=-1), np.finfo(float).tiny)
-    relative = points[:, None] - starts
-    share = np.clip((relative * along).sum(axis=-1) / squared, 0.0, 1.0)
-    distances: FloatArray = np.linalg.norm(relative - share[..., None] * along, axis=-1)
-    return distances
 
 
 _TASKS: dict[str, tuple[tuple[Cell, Cell], ...]] = {

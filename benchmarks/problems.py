@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations, combinations_with_replacement, pairwise, permutations
+from itertools import combinations, combinations_with_replacement, pairwise, permutations, product
 
 import numpy as np
 
@@ -94,9 +94,11 @@ def mismatches(
 
 def joint_costs(matrix: FloatArray, triples: IntArray, num_agents: int) -> FloatArray:
     """[n, R] costs of every joint route through triples [n, K] of waypoints on a matrix [A, A]."""
-    num_places = len(matrix) - 2 * num_agents
-    columns = []
-    for shares in joint_routes(triples.shape[1], num_agents):
+    num_places, num_waypoints = len(matrix) - 2 * num_agents, triples.shape[1]
+    inner = combinations_with_replacement(range(num_waypoints + 1), num_agents - 1)
+    cuts, columns = [(0, *cut, num_waypoints) for cut in inner], []
+    for visited, cut in product(permutations(range(num_waypoints)), cuts):
+        shares = [visited[a:b] for a, b in pairwise(cut)]  # the waypoints of each agent, in order
         total = np.zeros(len(triples))
         for agent, visits in enumerate(shares):
             stops = [np.full(len(triples), agent), *(triples[:, k] + num_agents for k in visits)]
@@ -104,17 +106,6 @@ def joint_costs(matrix: FloatArray, triples: IntArray, num_agents: int) -> Float
             total += sum(matrix[a, b] for a, b in pairwise(stops))
         columns.append(total)
     return np.stack(columns, axis=1)
-
-
-def joint_routes(num_waypoints: int, num_agents: int) -> list[tuple[tuple[int, ...], ...]]:
-    """Every way to visit all waypoints: for each agent the ones it visits, in order."""
-    inner = combinations_with_replacement(range(num_waypoints + 1), num_agents - 1)
-    cuts = [(0, *cut, num_waypoints) for cut in inner]
-    return [
-        tuple(order[a:b] for a, b in pairwise(cut))
-        for order in permutations(range(num_waypoints))
-        for cut in cuts
-    ]
 
 
 def open_cells(maze: Maze) -> IntArray:

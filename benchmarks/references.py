@@ -101,7 +101,12 @@ def geodesics(maze: Maze, clearance: float = 1.0) -> Geodesics:
     if not 0 < clearance < CELL_SIZE / 2:
         raise InvalidParameter(f"clearance must be between 0 and {CELL_SIZE / 2:g} units, got {clearance:g}")
     is_blocked = blocked_cells(maze)
-    corners = convex_corners(is_blocked, clearance)
+    # A path can bend at lattice points with one wall around them.
+    blocks = np.lib.stride_tricks.sliding_window_view(is_blocked, (2, 2))
+    rows, columns = np.nonzero(blocks.sum(axis=(2, 3)) == 1)
+    wall = blocks[rows, columns].reshape(-1, 4).argmax(axis=1)
+    away = np.stack([np.where(wall % 2 == 0, 1, -1), np.where(wall // 2 == 0, 1, -1)], axis=1)
+    corners = cell_centre(np.stack([rows, columns], axis=1)) + CELL_SIZE / 2 + away * clearance
     edges = _visible_lengths(is_blocked, clearance, corners, corners)
     graph = csgraph_from_dense(edges, null_value=np.inf)
     lengths, predecessors = shortest_path(graph, method="D", directed=False, return_predecessors=True)
@@ -173,16 +178,6 @@ def _cell_lengths(maze: Maze) -> FloatArray:
     is_adjacent = np.abs(cells[:, None] - cells).sum(axis=-1) == 1
     lengths: FloatArray = shortest_path(is_adjacent, unweighted=True, directed=False) * CELL_SIZE
     return lengths
-
-
-def convex_corners(is_blocked: BoolArray, clearance: float) -> FloatArray:
-    """[C, 2] corners of the grown walls where a path can bend: lattice points with one wall around them."""
-    blocks = np.lib.stride_tricks.sliding_window_view(is_blocked, (2, 2))
-    rows, columns = np.nonzero(blocks.sum(axis=(2, 3)) == 1)
-    wall = blocks[rows, columns].reshape(-1, 4).argmax(axis=1)
-    away = np.stack([np.where(wall % 2 == 0, 1, -1), np.where(wall // 2 == 0, 1, -1)], axis=1)
-    lattice = cell_centre(np.stack([rows, columns], axis=1)) + CELL_SIZE / 2
-    return lattice + away * clearance
 
 
 def _visible_lengths(

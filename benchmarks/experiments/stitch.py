@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from benchmarks.case import Case
 from benchmarks.experiments.protocol import task_cases, walk_official
-from benchmarks.metrics import CAPS, Estimate, complete_plans, is_within
+from benchmarks.metrics import CAPS, complete_plans, is_within
 from benchmarks.report.tables import Entry, Row, Sheet
 from benchmarks.suite import Contender, Request, Suite
 from benchmarks.trials import PlanFigures, Trial, WalkFigures, official_env
@@ -138,24 +138,13 @@ _PLANS: dict[str, Callable[[Sequence[Trial]], Entry]] = {
 def verdict(rows: Sequence[Row], is_more_better: Mapping[str, bool]) -> str:
     """Where another row beats the first one; the intervals must lie apart."""
     ours, *others = rows
-    wins = [
-        f"{other.label} in {column}"
-        for column, more in is_more_better.items()
-        for other in others
-        if _beats(other.entries[column].ours, ours.entries[column].ours, more)
-    ]
+    wins = []
+    for column, more in is_more_better.items():
+        for other in others:
+            own, his = ours.entries[column].ours, other.entries[column].ours
+            if own and his and (his.low > own.high if more else his.high < own.low):
+                wins.append(f"{other.label} in {column}")
     return f"Better than {ours.label}, with intervals apart: {', '.join(wins) or 'none'}."
-
-
-def _beats(other: Estimate | None, ours: Estimate | None, more_is_better: bool) -> bool:
-    if other is None or ours is None:
-        return False
-    return other.low > ours.high if more_is_better else other.high < ours.low
-
-
-def length_cases(request: Request) -> list[Case]:
-    """Our own walks of suite `stitch`."""
-    return [case for split in SPLITS for case in walks(preset(split), CONTENDERS[0], request)]
 
 
 TASKS = tuple(f"task {task}" for task in range(1, 6))
@@ -216,7 +205,7 @@ SUITE = Suite("stitch", "success on the official tasks, with peers", cases, walk
 LENGTHS = Suite(
     "lengths",
     "plan length against BFS and the geodesic",
-    length_cases,
+    lambda request: [case for split in SPLITS for case in walks(preset(split), CONTENDERS[0], request)],
     walk_official,
     task_lengths,
     records="stitch",

@@ -123,15 +123,10 @@ def cases(request: Request) -> list[Case]:
     ]
 
 
-def recorded(count: int) -> str:
-    """How a case says what was learned from."""
-    return f"recordings={count}"
-
-
 def _template(suite: str, count: int, contender: Contender, seed: int) -> Case:
     folder = FOLDER / str(count)
     choice = PlannerChoice(PRESET, planner=contender.planner, weights=folder, data=folder)
-    return Case(suite, choice, seed=seed, variant=contender.variant, change=recorded(count))
+    return Case(suite, choice, seed=seed, variant=contender.variant, change=f"recordings={count}")
 
 
 def plan_thin(case: Case, planner: PresetPlanner) -> Trial:
@@ -155,7 +150,7 @@ def thin_table(trials: Sequence[Trial]) -> list[Sheet]:
 
 
 def _rows(count: int, trials: Sequence[Trial]) -> Iterator[Row]:
-    own = [trial for trial in trials if trial.case.change == recorded(count)]
+    own = [trial for trial in trials if trial.case.change == f"recordings={count}"]
     rows = {one.label: [trial for trial in own if one.is_of(trial)] for one in CONTENDERS}
     solved = ({trial.case.seeds for trial in _complete(some)} for some in rows.values() if some)
     by_all = set.intersection(*solved) if own else set()

@@ -88,7 +88,7 @@ class Floor:
             ProcessPoolExecutor(1, context, _begin, (part.tolist(), entropy, ends_when_fallen))
             for part in self.members
         ]
-        self._answers: list[Future[Any]] = [worker.submit(_reset) for worker in self.workers]
+        self._answers: list[Future[Any]] = [worker.submit(_step, None) for worker in self.workers]
 
     def __enter__(self) -> Floor:
         return self
@@ -135,12 +135,11 @@ def _begin(members: Sequence[int], entropy: tuple[int, ...], ends_when_fallen: b
     _ants[:] = [DirectedAnt((*entropy, member), ends_when_fallen) for member in members]
 
 
-def _reset() -> Float32Array:
-    return np.array([ant.reset() for ant in _ants], dtype=np.float32)
-
-
-def _step(actions: Float32Array) -> tuple[Float32Array, ...]:
-    """Observations, those after the step, and reward, is_terminal, has_fallen [n, 3]."""
+def _step(actions: Float32Array | None) -> Any:
+    """Observations, those after the step, and reward, is_terminal, has_fallen [n, 3]; without actions the
+    first observations."""
+    if actions is None:
+        return np.array([ant.reset() for ant in _ants], dtype=np.float32)
     seen, after, facts = [], [], []
     for ant, action in zip(_ants, actions, strict=True):
         observation, *fact, is_done = ant.step(action)

@@ -9,27 +9,24 @@ from typing import Protocol
 import numpy as np
 import torch
 from numpy.lib.stride_tricks import sliding_window_view
+from numpy.random import Generator
 
+from benchmarks.peers.diffusion_replan import Chained
 from chronoforest.errors import InvalidParameter, require_at_least, require_positive
 from chronoforest.models.denoiser import mirror, sampling_levels, to_tokens, to_window
 from chronoforest.models.sampler import SegmentSampler
-from chronoforest.peers.legs import Inputs, LegSearch, expected_costs
+from chronoforest.peers.legs import Inputs, LegSearch
 from chronoforest.peers.registry import Peer
 from chronoforest.roadmap.straight import resample
 from chronoforest.search.junction import is_supported
-from chronoforest.types import FloatArray, Problem, path_length
+from chronoforest.types import FloatArray, path_length
 
 
 class ChainSampler(Protocol):
     """Generates several segments in a row together, each beginning where the one before it ends."""
 
     def __call__(
-        self,
-        start: FloatArray,
-        goal: FloatArray,
-        num_segments: int,
-        num_samples: int,
-        rng: np.random.Generator,
+        self, start: FloatArray, goal: FloatArray, num_segments: int, num_samples: int, rng: Generator
     ) -> FloatArray:
         """[samples, segments · horizon + 1, 2] world units, from start [2] to goal [2]."""
 
@@ -43,12 +40,7 @@ class JointSampler:
         self.horizon = sampler.horizon
 
     def __call__(
-        self,
-        start: FloatArray,
-        goal: FloatArray,
-        num_segments: int,
-        num_samples: int,
-        rng: np.random.Generator,
+        self, start: FloatArray, goal: FloatArray, num_segments: int, num_samples: int, rng: Generator
     ) -> FloatArray:
         """[samples, segments · horizon + 1, 2] world units, from start to goal."""
         scaling, signal = self.sampler.net.scaling, self.sampler.signal
@@ -113,53 +105,17 @@ class CompositionalParams:
         require_positive(self, "steps_per_segment")
 
 
-class Compositional:
-    """The `Method`: start and goal are given, everything between them is sampled at once."""
-
-    def __init__(
-        self, inputs: Inputs, chains: ChainSampler, params: CompositionalParams | None = None
-    ) -> None:
-        self.inputs = inputs
-        self.chains = chains
-        self.params = params or CompositionalParams()
-
-    @classmethod
-    def from_denoiser(cls, inputs: Inputs) -> Compositional:
-        """With chains of the denoiser that every peer samples from."""
-        sampler = inputs.models.sampler
-        if not isinstance(sampler, SegmentSampler):
-            raise InvalidParameter(f"compositional needs a trained denoiser, got {type(sampler).__name__}")
-        return cls(inputs, JointSampler(sampler))
-
-    def costs(self, problem: Problem) -> FloatArray:
-        """[A, A] h(d)."""
-        return expected_costs(problem, self.inputs.models)
-
-    def begin(self, source: FloatArray, target: FloatArray) -> LegSearch:
-        """Chains from the source to the target."""
-        return _Chains(self.inputs, self.chains, self.params, source, target)
-
-
 class _Chains(LegSearch):
     """Batches of chains until one of them is sound from end to end."""
 
-    def __init__(
-        self,
-        inputs: Inputs,
-        chains: ChainSampler,
-        params: CompositionalParams,
-        source: FloatArray,
-        target: FloatArray,
-    ) -> None:
+    def __init__(self, method: Compositional, source: FloatArray, target: FloatArray) -> None:
         super().__init__(source, target)
-        self.inputs = inputs
-        self.chains = chains
-        self.params = params
-        self.num_rounds = 0
+        self.inputs, self.chains, self.params = method.inputs, method.chains, method.params
+        inputs, self.num_rounds = self.inputs, 0
         self.fewest_faults = np.inf
         codes = inputs.models.distance.encode(np.stack([source, target]))
         steps = inputs.models.calibration.inflate(inputs.models.distance.between(codes[:1], codes[1:]))
-        self.fewest = max(1, int(np.ceil(float(steps[0]) / params.steps_per_segment)))
+        self.fewest = max(1, int(np.ceil(float(steps[0]) / self.params.steps_per_segment)))
 
     def advance(self, rng: np.random.Generator) -> None:
         """Sample a batch of chains and take the shortest that can be walked."""
@@ -183,4 +139,24 @@ class _Chains(LegSearch):
             self.found, self.gap = min(walkable, key=path_length), 0.0
 
 
-PEER = Peer(Compositional.from_denoiser)
+class Compositional(Chained[CompositionalParams]):
+    """Start and goal are given, everything between them is sampled at once; `chains`: by the denoiser that
+    every peer samples from, unless told."""
+
+    params_type, leg_type = CompositionalParams, _Chains
+
+    def __init__(
+        self, inputs: Inputs, chains: ChainSampler | None = None, params: CompositionalParams | None = None
+    ) -> None:
+        super().__init__(inputs, params)
+        sampler = inputs.models.sampler
+        if chains is None:
+            if not isinstance(sampler, SegmentSampler):
+                raise InvalidParameter(
+                    f"compositional needs a trained denoiser, got {type(sampler).__name__}"
+                )
+            chains = JointSampler(sampler)
+        self.chains = chains
+
+
+PEER = Peer(Compositional)

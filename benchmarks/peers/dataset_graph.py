@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,10 +76,14 @@ class DatasetGraph:
     def _with(self, places: FloatArray) -> csr_matrix:
         """The graph with places [n, 2] as further nodes behind its own."""
         more, count = self._nodes(places), len(self.states)
-        out, into = self._edges(more, self.nodes.joined(more)), self._edges(self.nodes, more)
-        rows = np.concatenate([self.edges.source, out.source + count, into.source])
-        columns = np.concatenate([self.edges.target, out.target, into.target + count])
-        cost = np.concatenate([self.edges.cost, out.cost, into.cost])
+        both = (np.concatenate([own, others]) for own, others in zip(self.nodes, more, strict=True))
+        out, into = self._edges(more, _Nodes(*both)), self._edges(self.nodes, more)
+        parts = (
+            self.edges,
+            out._replace(source=out.source + count),
+            into._replace(target=into.target + count),
+        )
+        rows, columns, cost = (np.concatenate(column) for column in zip(*parts, strict=True))
         return csr_matrix((cost, (rows, columns)), shape=(count + len(places),) * 2)
 
     def _nodes(self, places: FloatArray) -> _Nodes:
@@ -114,20 +118,14 @@ class DatasetGraph:
         return is_open
 
 
-@dataclass(frozen=True)
-class _Nodes:
+class _Nodes(NamedTuple):
     """places: [n, 2]; codes: [n, F] of the distance, computed once."""
 
     places: FloatArray
     codes: NDArray[Any]
 
-    def joined(self, other: _Nodes) -> _Nodes:
-        """These nodes and then the other's."""
-        return _Nodes(np.concatenate([self.places, other.places]), np.concatenate([self.codes, other.codes]))
 
-
-@dataclass(frozen=True)
-class _Edges:
+class _Edges(NamedTuple):
     """source, target: [e] rows of the places they join; cost: [e] steps."""
 
     source: IntArray

@@ -4,6 +4,7 @@ way."""
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
@@ -11,6 +12,28 @@ from chronoforest.errors import InvalidParameter, require_at_least
 from chronoforest.peers.legs import Inputs, LegSearch, expected_costs
 from chronoforest.peers.registry import Peer
 from chronoforest.types import Distance, FloatArray, Problem, Query
+
+Params = TypeVar("Params")
+
+
+class Chained(Generic[Params]):
+    """A `Method` whose legs are expected to cost h(d), and are looked for one by one."""
+
+    params_type: ClassVar[type[Any]]
+    leg_type: ClassVar[type[Any]]
+
+    def __init__(self, inputs: Inputs, params: Params | None = None) -> None:
+        self.inputs = inputs
+        self.params: Params = params or self.params_type()
+
+    def costs(self, problem: Problem) -> FloatArray:
+        """[A, A] h(d)."""
+        return expected_costs(problem, self.inputs.models)
+
+    def begin(self, source: FloatArray, target: FloatArray) -> LegSearch:
+        """A search from the source."""
+        search: LegSearch = self.leg_type(self, source, target)
+        return search
 
 
 @dataclass(frozen=True)
@@ -58,29 +81,12 @@ class ReplanParams:
             raise InvalidParameter(f"scales must be a non-empty list of numbers ≥ 0, got {self.scales}")
 
 
-class DiffusionReplan:
-    """The `Method`: a chain of greedily chosen segments; what is found is never reconsidered."""
-
-    def __init__(self, inputs: Inputs, params: ReplanParams | None = None) -> None:
-        self.inputs = inputs
-        self.params = params or ReplanParams()
-
-    def costs(self, problem: Problem) -> FloatArray:
-        """[A, A] h(d)."""
-        return expected_costs(problem, self.inputs.models)
-
-    def begin(self, source: FloatArray, target: FloatArray) -> LegSearch:
-        """A chain that begins at the source."""
-        return _Chain(self.inputs, self.params, source, target)
-
-
 class _Chain(LegSearch):
     """Segments strung together so far: `attempt`."""
 
-    def __init__(self, inputs: Inputs, params: ReplanParams, source: FloatArray, target: FloatArray) -> None:
+    def __init__(self, method: DiffusionReplan, source: FloatArray, target: FloatArray) -> None:
         super().__init__(source, target)
-        self.inputs = inputs
-        self.params = params
+        self.inputs, self.params = method.inputs, method.params
 
     def advance(self, rng: np.random.Generator) -> None:
         """One more segment; a batch without a sound one is a lost round."""
@@ -111,6 +117,12 @@ class _Chain(LegSearch):
         resized = np.concatenate([segment, np.repeat(segment[-1:], missing, axis=0)])
         self.attempt = np.concatenate([self.attempt, segment[1:]])
         self.segments.append(resized[None])
+
+
+class DiffusionReplan(Chained[ReplanParams]):
+    """A chain of greedily chosen segments; what is found is never reconsidered."""
+
+    params_type, leg_type = ReplanParams, _Chain
 
 
 PEER = Peer(DiffusionReplan, replan_every=100)

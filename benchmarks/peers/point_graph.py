@@ -12,7 +12,6 @@ from scipy.sparse import csr_matrix
 from scipy.spatial import cKDTree
 
 from benchmarks.peers.state_graph import LEAST, RecordedGraph, RecordedMethod, recordings, spacing_of
-from chronoforest.peers.legs import Inputs
 from chronoforest.peers.registry import Peer
 from chronoforest.types import FloatArray
 
@@ -37,9 +36,10 @@ class PointGraph(RecordedGraph):
         return cls(position, csr_matrix((units, ends), shape=(len(position),) * 2), radius)
 
 
-def _point_method(inputs: Inputs) -> RecordedMethod:
-    graph = PointGraph.made_of(recordings(inputs), spacing_of(inputs))
-    return RecordedMethod(graph, inputs.models.step_length)
-
-
-PEER = Peer(_point_method, needs_states=True, needs_networks=False)
+PEER = Peer(
+    lambda inputs: RecordedMethod(
+        PointGraph.made_of(recordings(inputs), spacing_of(inputs)), inputs.models.step_length
+    ),
+    needs_states=True,
+    needs_networks=False,
+)

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks.peers.diffusion_replan import arrival, steps_to
+from benchmarks.peers.diffusion_replan import Chained, arrival, steps_to
 from chronoforest.errors import InvalidParameter, require_at_least
-from chronoforest.peers.legs import Inputs, LegSearch, expected_costs
+from chronoforest.peers.legs import LegSearch
 from chronoforest.peers.registry import Peer
 from chronoforest.search.tree import Representatives, Tree
-from chronoforest.types import FloatArray, IntArray, Problem, Query
+from chronoforest.types import FloatArray, IntArray, Query
 
 
 @dataclass(frozen=True)
@@ -36,31 +36,14 @@ class TreeParams:
         require_at_least(self, 0, "exploration")
 
 
-class TreeSingle:
-    """The `Method`: selection by UCB, expansion by guidance scale, value by the temporal distance."""
-
-    def __init__(self, inputs: Inputs, params: TreeParams | None = None) -> None:
-        self.inputs = inputs
-        self.params = params or TreeParams()
-
-    def costs(self, problem: Problem) -> FloatArray:
-        """[A, A] h(d)."""
-        return expected_costs(problem, self.inputs.models)
-
-    def begin(self, source: FloatArray, target: FloatArray) -> LegSearch:
-        """A bare root at the source."""
-        return _Search(self.inputs, self.params, source, target)
-
-
 class _Search(LegSearch):
     """A tree with the visits of each node [n] and the best value below it [n], its own while a leaf: 1 where
     the target is expected as late as from the source, 0 where it takes twice as long."""
 
-    def __init__(self, inputs: Inputs, params: TreeParams, source: FloatArray, target: FloatArray) -> None:
+    def __init__(self, method: TreeSingle, source: FloatArray, target: FloatArray) -> None:
         super().__init__(source, target)
-        self.inputs = inputs
-        self.params = params
-        self.tree = Tree(0, source, inputs.models.sampler.horizon, inputs.models.distance)
+        self.inputs, self.params, models = method.inputs, method.params, method.inputs.models
+        self.tree = Tree(0, source, models.sampler.horizon, models.distance)
         self.expected = float(self._expected_total(self.tree.cost, self.tree.state)[0])
         self.visits = np.ones(1)
         self.best = np.ones(1)
@@ -137,6 +120,12 @@ class _Search(LegSearch):
 
     def _way_to(self, node: int) -> FloatArray:
         return self.tree.frame_state[self.tree.prefix_frames(node)]
+
+
+class TreeSingle(Chained[TreeParams]):
+    """Selection by UCB, expansion by guidance scale, value by the temporal distance."""
+
+    params_type, leg_type = TreeParams, _Search
 
 
 PEER = Peer(TreeSingle)

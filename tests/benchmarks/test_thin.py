@@ -35,7 +35,7 @@ def test_every_row_sees_the_same_pairs_on_every_count_and_they_are_those_of_suit
     first, *others = thin.cases(Request(episodes=2))
     wanted = {case.seeds for case in (first, *others)}
     for count in thin.COUNTS:
-        own = [case for case in PART_CASES if case.change == thin.recorded(count)]
+        own = [case for case in PART_CASES if case.change == f"recordings={count}"]
         assert {case.seeds for case in own} == wanted
         assert {case.choice.weights for case in own} == {thin.FOLDER / str(count)}
     same = next(case for case in PART_CASES if case.seeds == first.seeds)
