@@ -84,8 +84,7 @@ PAPER_ABLATIONS = {
 }
 """The variant `paper` with what an ablation changes of the parameters."""
 
-CHOICES = {**VARIANTS, **ABLATIONS, **PAPER_ABLATIONS}
-"""All that trials plan with."""
+CHOICES = {**VARIANTS, **ABLATIONS, **PAPER_ABLATIONS}  # all that trials plan with
 
 
 def named(variant: str) -> Variant:

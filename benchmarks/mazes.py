@@ -15,8 +15,7 @@ from chronoforest.types import BoolArray, FloatArray, IntArray
 NEIGHBOURS = ((-1, 0), (0, -1), (1, 0), (0, 1))
 """Steps to the four neighbours of a cell, in the order in which OGBench tries them."""
 
-TOUCH = 1e-9
-"""Sliding along a wall is not crossing it: boxes are this much smaller in intersection tests."""
+TOUCH = 1e-9  # sliding along a wall is not crossing it: boxes are this much smaller in intersection tests
 
 Cell = tuple[int, int]
 

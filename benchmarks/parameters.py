@@ -19,8 +19,7 @@ from chronoforest.errors import InvalidParameter
 ROOT = Path(__file__).parents[1]
 _FILES = sorted(path for room in ("src/chronoforest", "benchmarks") for path in (ROOT / room).rglob("*.py"))
 HEADER = ("parameter", "default", "meaning")
-PLAIN = (bool, int, float, str, tuple, type(None))
-"""What a table can show as a default."""
+PLAIN = (bool, int, float, str, tuple, type(None))  # what a table can show as a default
 
 Row = tuple[str, str, str]
 

@@ -16,14 +16,9 @@ from chronoforest.types import Distance, FloatArray, IntArray, PlanningModels, P
 JITTER = 1.0
 """Random anchors lie up to this many units from a cell's centre in x and y, as OGBench's starts and goals."""
 
-NUM_WAYPOINTS = 3
-"""Of the problems whose order is misjudged."""
-
-TIE = 1e-6
-"""Routes whose lengths differ by less, in units, are equally good."""
-
-NEAR_TIES = 0.25
-"""Share of the mismatched triples, those nearest to a tie, that suite `order` leaves out."""
+NUM_WAYPOINTS = 3  # of the problems whose order is misjudged
+TIE = 1e-6  # routes whose lengths differ by less, in units, are equally good
+NEAR_TIES = 0.25  # share of the mismatched triples, those nearest to a tie, that suite `order` leaves out
 
 
 def random_problem(case: Case) -> Problem:

@@ -21,12 +21,10 @@ from chronoforest.types import FloatArray
 EXPERT_FILE, CARD, KIND = "expert.safetensors", "CARD.md", "expert"
 SHIPPED = Path(chronoforest.__file__).parent / "weights" / "ant-expert" / EXPERT_FILE
 
-OBSERVATION_DIM = 29
-"""Height, orientation, joints and velocities (27 numbers), then the unit direction."""
+OBSERVATION_DIM = 29  # height, orientation, joints and velocities (27 numbers), then the unit direction
 
 ACTION_DIM = 8
-NOISE = 0.2
-"""Standard deviation of the action noise with which the ant's data are recorded."""
+NOISE = 0.2  # standard deviation of the action noise with which the ant's data are recorded
 
 Float32Array = NDArray[np.float32]
 

@@ -31,8 +31,7 @@ from chronoforest.files import DAMAGE, locked
 from chronoforest.names import optional
 from chronoforest.types import FloatArray, IntArray
 
-GOAL_CELLS = 4
-"""BFS cells between an episode's start and its goal."""
+GOAL_CELLS = 4  # BFS cells between an episode's start and its goal
 
 
 @dataclass(frozen=True)
@@ -98,8 +97,7 @@ CHUNK_EPISODES = 50
 SPLITS = ("train", "val")
 
 Arrays = dict[str, NDArray[Any]]
-Progress = Callable[[int, int], None]
-"""Called with the number of finished episodes and their total."""
+Progress = Callable[[int, int], None]  # called with the number of finished episodes and their total
 
 
 @dataclass(frozen=True)

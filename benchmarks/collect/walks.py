@@ -18,8 +18,7 @@ STEPS_PER_SECOND = 10
 HEALTHY_HEIGHTS = (0.2, 1.0)
 """Heights of a healthy ant's torso, as in OGBench's environment; lying on its back it is within them."""
 
-RADII = (0.5, 1.0)
-"""Units from the goal that count as an arrival; the first is the official tasks' own."""
+RADII = (0.5, 1.0)  # units from the goal that count as an arrival; the first is the official tasks' own
 
 STUCK_STEPS, STUCK_UNITS = 50, 1.0
 """An episode is stuck when it never arrives and its last steps stay within so many units."""

@@ -13,11 +13,8 @@ from benchmarks.metrics import CAPS, Estimate, is_sound, is_within, median
 from benchmarks.report.tables import ratio
 from benchmarks.trials import PlanFigures, Trial, figures_of
 
-NOTICED = 1.1
-"""Times and counts that differ by less are called the same: they vary as much from run to run."""
-
-FEWEST = 5
-"""Problems on which it can be said that a part adds nothing."""
+NOTICED = 1.1  # times and counts that differ by less are called the same: they vary as much from run to run
+FEWEST = 5  # problems on which it can be said that a part adds nothing
 
 
 @dataclass(frozen=True)
@@ -29,14 +26,9 @@ class Strays:
 
 
 STRAYS = {"outside": "outside the support", "against": "against recorded motion"}
-ASTRAY = 0.5
-"""Per cent of the way: shares that differ by less are the same."""
-
-CLOSER = 0.05
-"""Units: plans that come nearer to a wall by less keep the same room."""
-
-LONGER = 1.0005
-"""Lengths that differ by less are the same to any body."""
+ASTRAY = 0.5  # per cent of the way: shares that differ by less are the same
+CLOSER = 0.05  # units: plans that come nearer to a wall by less keep the same room
+LONGER = 1.0005  # lengths that differ by less are the same to any body
 
 
 def problem_of(trial: Trial) -> Case:

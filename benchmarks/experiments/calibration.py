@@ -23,8 +23,7 @@ from chronoforest.peers.choice import PlannerChoice
 from chronoforest.presets.loading import PresetPlanner
 from chronoforest.types import Calibration, FloatArray
 
-LOCAL_WINDOW = 50.0
-"""Steps up to which the local scale is fitted, as in the paper."""
+LOCAL_WINDOW = 50.0  # steps up to which the local scale is fitted, as in the paper
 
 COVERAGE = 0.95
 QUANTILES = (0.05, 0.95)

@@ -33,8 +33,7 @@ SEARCHES = ("online", "start-tree-only", "l2-root")
 PAPER_SEARCHES = ("paper", "paper-start-tree-only", "paper-l2-root")
 EPISODES = 10
 WATCHED_EPISODES = 2
-RATES = (1.0, 10.0, 100.0)
-"""λ_time, which the paper leaves open."""
+RATES = (1.0, 10.0, 100.0)  # λ_time, which the paper leaves open
 
 PARTS: dict[str, tuple[Callable[..., Any], ...]] = {
     "sampling": (SegmentSampler.__call__,),

@@ -41,8 +41,7 @@ class WayFigures:
 
 
 Figures = TypeVar("Figures", bound=WayFigures)
-Columns = Mapping[str, Callable[[Sequence[Figures]], Entry]]
-"""Of complete plans, by name."""
+Columns = Mapping[str, Callable[[Sequence[Figures]], Entry]]  # of complete plans, by name
 
 
 def timed_plan(case: Case, planner: PresetPlanner, problem: Problem) -> tuple[PlanResult, dict[str, Any]]:

@@ -46,18 +46,14 @@ STOPS = (1, 5, 10, 20, 50, 100, 200)
 AGENTS = (1, 2, 4, 8, 16)
 BATCHES = (1, 4, 16, 64, 256, 1024)
 RECORDINGS = (100, 500, 2500, 10_000, 50_000)
-SIDES = (8, 16, 32, 64)
-"""Cells along a side of a grown world."""
+SIDES = (8, 16, 32, 64)  # cells along a side of a grown world
 
 CORES = (1, 2)
 FLEET, FEW_STOPS = 4, 20
 """Agents of the problems with ever more stops, and stops of those with ever more agents."""
 
-ROOM = 1.0
-"""Units that random places keep to the edge of the support."""
-
-LONG = 10
-"""How many times longer the solver works for the order that others are compared with."""
+ROOM = 1.0  # units that random places keep to the edge of the support
+LONG = 10  # how many times longer the solver works for the order that others are compared with
 
 CELLS_WALKED, WALKS_PER_CELL = 5, 10
 """Cells of a recording whose number grows; recordings for a cell of a grown world, of ten cells each."""

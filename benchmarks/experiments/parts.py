@@ -26,8 +26,7 @@ from chronoforest.types import FloatArray, PlanningModels
 
 GIANT = "pointmaze-giant-stitch-v0"
 TELEPORT = ("antmaze-teleport-stitch-v0", "pointmaze-teleport-stitch-v0")
-REPEATS = 3
-"""Seeds, from 0."""
+REPEATS = 3  # seeds, from 0
 
 NUM_PAIRS, NUM_MULTI, NUM_TRIPLES, NUM_WALKS = 20, 7, 15, 2
 """Problems of a seed: pairs, several agents, easily misjudged triples, and walks of every official task."""

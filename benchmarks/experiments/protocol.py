@@ -38,9 +38,7 @@ from chronoforest.roadmap.straight import resample
 from chronoforest.types import Tracker
 
 OFFICIAL_CAP = 1000
-
-SPACING = 0.2
-"""Units between the frames of a reference path; a plan's are about as near to each other."""
+SPACING = 0.2  # units between the frames of a reference path; a plan's are about as near to each other
 
 
 def task_cases(template: Case, num_episodes: int) -> list[Case]:

@@ -17,11 +17,8 @@ from chronoforest.presets.loading import PresetPlanner
 from chronoforest.types import Problem, path_length
 
 PRESET = "strait"
-EPISODES = 3
-"""Problems of every turn: the farther apart start and goal lie, the later they are asked for."""
-
-LIMIT = 1.05
-"""Times the shortest recorded way that a plan may be long."""
+EPISODES = 3  # problems of every turn: the farther apart start and goal lie, the later they are asked for
+LIMIT = 1.05  # times the shortest recorded way that a plan may be long
 
 
 @dataclass(frozen=True, kw_only=True)

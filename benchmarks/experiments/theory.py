@@ -79,8 +79,7 @@ QUANTILES = {"5 %": 0.05, "25 %": 0.25, "median": 0.5, "75 %": 0.75, "95 %": 0.9
 ERRORS = {"median": 0.5, "90 %": 0.9, "95 %": 0.95}
 SLACKS = {"5 %": 0.05, "median": 0.5, "95 %": 0.95}
 LAST_DEPTH = 6
-GAPS = (0.0, 5.0, 10.0, 20.0, 30.0, 50.0, 100.0, 200.0, 1000.0)
-"""Edges of the bins of ĝ, in steps."""
+GAPS = (0.0, 5.0, 10.0, 20.0, 30.0, 50.0, 100.0, 200.0, 1000.0)  # edges of the bins of ĝ, in steps
 
 
 def certificate_tables(trials: Sequence[Trial]) -> list[Exhibit]:

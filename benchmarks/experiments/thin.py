@@ -30,19 +30,15 @@ from chronoforest.presets.named import get_preset
 from chronoforest.presets.quality import assess
 
 PRESET = "pointmaze-giant-stitch-v0"
-COUNTS = (40, 100, 300, 1000)
-"""How many of the 5000 recordings are learned from, the first ones."""
+COUNTS = (40, 100, 300, 1000)  # how many of the 5000 recordings are learned from, the first ones
 
 FOLDER = Path("runs/thin")
-STEPS = {"density": 0, "distance": 40_000, "denoiser": 12_000}
-"""How long each model is trained at most."""
+STEPS = {"density": 0, "distance": 40_000, "denoiser": 12_000}  # how long each model is trained at most
 
 SHIPPED = Path(chronoforest.__file__).parent / "weights" / PRESET
 
 EPISODES = 60
-
-LEFT_OUT = ("no-student", "verified-no-student")
-"""Variants that suite `thin-parts` has no models for."""
+LEFT_OUT = ("no-student", "verified-no-student")  # variants that suite `thin-parts` has no models for
 
 
 def thin(

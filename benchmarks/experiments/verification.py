@@ -44,19 +44,12 @@ another where the two meet and no recording does so, crossed ones where the two 
 BULGES = {city.PRESET: (60.0, 100.0)}
 """Units that a piece is bulged aside, in the city metres; 3 to 5 elsewhere."""
 
-EPISODES, BATCH = 15, 20
-"""Batches of pieces of every kind, and pieces in each."""
-
-SHORTEST = 0.6
-"""Pieces are between this share of the longest one and all of it long."""
-
-WAY_ROUND = 2.0
-"""Times the length of a line through walls that the way round is long at least."""
+EPISODES, BATCH = 15, 20  # batches of pieces of every kind, and pieces in each
+SHORTEST = 0.6  # pieces are between this share of the longest one and all of it long
+WAY_ROUND = 2.0  # times the length of a line through walls that the way round is long at least
 
 NUM_TRIES = 100_000
-
-SHARPEST, BLUNTEST = 40.0, 140.0
-"""Degrees between two ways that cross."""
+SHARPEST, BLUNTEST = 40.0, 140.0  # degrees between two ways that cross
 
 IsPlanted = Callable[[FloatArray], bool]
 

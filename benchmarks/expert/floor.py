@@ -126,8 +126,7 @@ class Floor:
 
 _DIED = WorkerDied("a process that steps the ants ended unexpectedly; start again")
 
-_ants: list[DirectedAnt] = []
-"""Those of this process, where it is a worker's."""
+_ants: list[DirectedAnt] = []  # those of this process, where it is a worker's
 
 
 def _begin(members: Sequence[int], entropy: tuple[int, ...], ends_when_fallen: bool) -> None:

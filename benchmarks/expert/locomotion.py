@@ -32,8 +32,7 @@ from chronoforest.models.runs import device_name
 from chronoforest.models.store import facts_table
 from chronoforest.models.train import LoopParams, Training
 
-FAST_ENOUGH = 0.9
-"""Share of the fastest seed's speed that a seed needs to be chosen for its steadiness."""
+FAST_ENOUGH = 0.9  # share of the fastest seed's speed that a seed needs to be chosen for its steadiness
 
 ABOUT = (
     "Speeds on the flat floor in units per second along the commanded direction, falls (unhealthy or turned "

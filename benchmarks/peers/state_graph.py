@@ -17,8 +17,7 @@ from chronoforest.peers.legs import Inputs, LegSearch
 from chronoforest.peers.registry import Peer
 from chronoforest.types import FloatArray, IntArray, Problem, lengths_along
 
-LEAST = 1e-6
-"""Units of a hop at least: SciPy reads a zero as no hop."""
+LEAST = 1e-6  # units of a hop at least: SciPy reads a zero as no hop
 
 
 @dataclass(frozen=True, eq=False)

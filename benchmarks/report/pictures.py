@@ -103,17 +103,13 @@ class Chart(Picture):
 Role = Literal["tree", "tentative", "route", "reference", "planned", "walked"]
 """What a line on a map is, which decides how it is drawn."""
 
-WIDTH = 4.3
-"""Inches of one map."""
+WIDTH = 4.3  # inches of one map
 
 TITLES, TOP, BOTTOM = 0.55, 0.45, 0.45
 """Inches over each map for its title, over all of them for theirs, and below for the legend."""
 
-NEAR = 0.5
-"""Anchors nearer to each other than so many units share a label."""
-
-SCALE = 0.6
-"""Of marks and their names, against a picture of a single plan."""
+NEAR = 0.5  # anchors nearer to each other than so many units share a label
+SCALE = 0.6  # of marks and their names, against a picture of a single plan
 
 PALE = "#55636d"
 
