@@ -57,7 +57,7 @@ def num_tokens(horizon: int) -> int:
 
 @dataclass(frozen=True)
 class DenoiserParams:
-    """Architecture of a transformer: its width and how many blocks it has."""
+    """Architecture of a transformer. width: of its layers; num_layers: its blocks."""
 
     width: int = 128
     num_layers: int = 12
