@@ -31,11 +31,6 @@ def test_what_is_written_is_read_back_exactly(path):
         assert torch.equal(found[name], tensor)
 
 
-def test_a_missing_checkpoint_says_what_writes_one(path):
-    with pytest.raises(BadCheckpoint, match=r"no checkpoint at .*`chronoforest train` writes one"):
-        checkpoint.read(path, "density")
-
-
 def test_a_truncated_checkpoint_is_refused_wherever_it_ends(path):
     checkpoint.write(path, tensors(), CARD)
     whole = path.read_bytes()

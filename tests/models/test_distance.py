@@ -1,5 +1,4 @@
 import copy
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +12,6 @@ from chronoforest.models.distance import (
     DistanceLearner,
     TemporalDistance,
     Transitions,
-    ValueNet,
     calibrate,
     covering_alpha,
     draw_step_pairs,
@@ -157,13 +155,6 @@ def test_learning_lowers_the_loss_and_moves_only_what_is_trained(has_action_valu
     assert np.mean(losses[-10:]) < 0.5 * np.mean(losses[:5])
     after = [parameter for average in averages for parameter in average.parameters()]
     assert all(map(torch.equal, before, after))
-
-
-def test_the_largest_value_is_that_of_the_reach():
-    params = DistanceParams(reach=100.0, discount=0.99)
-    back = math.log1p(-(1 - params.discount) * params.largest_value) / math.log(params.discount)
-    assert back == pytest.approx(100.0)
-    assert isinstance(ValueNet(DISTANCE, SCALING).params.largest_value, float)
 
 
 @either

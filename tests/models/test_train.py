@@ -171,12 +171,6 @@ def test_how_often_a_run_is_saved_may_change_between_its_parts(path):
     assert training.step_index == 3
 
 
-def test_finished_weights_are_no_run_to_continue(path):
-    checkpoint.write(path, {"a": torch.zeros(1)}, {"kind": "distance"})
-    with pytest.raises(BadCheckpoint, match="holds a 'distance', expected a 'training'"):
-        make_training().resume(path)
-
-
 def test_training_lowers_the_loss_and_the_average_follows_slowly(path):
     reports = []
     training = make_training(replace(LOOP, num_steps=600, learning_rate=1e-2))
@@ -251,20 +245,14 @@ def test_training_ends_when_nothing_got_better_for_the_patience_and_the_best_wei
     )
 
 
-def test_a_loss_that_falls_to_the_end_is_never_stopped():
-    one = Scripted([1.0 / k for k in range(1, 51)])
+@pytest.mark.parametrize(
+    ("losses", "patience"), [([1.0 / k for k in range(1, 51)], 0.2), ([1.0, *[2.0] * 49], 0.0)]
+)
+def test_what_gets_better_to_the_end_or_has_no_patience_keeps_its_last_weights(losses, patience):
+    one = Scripted(losses, patience)
     assert one.train() == 100
     one.watch.keep_best()
-    assert one.net.weight.item() == 100.0
-    assert early_end(one.watch.to_dict()) == ""
-
-
-def test_without_patience_the_last_weights_stay():
-    one = Scripted([1.0, *[2.0] * 49], patience=0.0)
-    assert one.train() == 100
-    one.watch.keep_best()
-    assert one.net.weight.item() == 100.0
-    assert one.watch.to_dict()["kept_step"] == 100
+    assert one.net.weight.item() == one.watch.to_dict()["kept_step"] == 100
     assert early_end(one.watch.to_dict()) == early_end({}) == ""
 
 
