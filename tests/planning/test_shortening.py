@@ -17,7 +17,7 @@ from chronoforest.planning.shortening import (
     settle,
     shorten_all,
 )
-from chronoforest.roadmap.straight import finely, resample
+from chronoforest.roadmap.straight import finely
 from chronoforest.types import path_length
 
 PARAMS = AssemblyParams()
@@ -27,18 +27,6 @@ DISTANCE = EuclideanDistance()
 def unit_price(room, params=PARAMS):
     """1 with enough room, 1 + CROWDING at the edge, in between in proportion."""
     return 1.0 + CROWDING * np.clip(1.0 - room / params.keep_margin, 0.0, None)
-
-
-def test_resampling_puts_points_evenly_along_the_polyline():
-    path = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]])
-    expected = [[0.0, 0.0], [0.5, 0.0], [1.0, 0.0], [1.0, 0.5], [1.0, 1.0]]
-    np.testing.assert_allclose(resample(path, 0.5), expected)
-    assert len(resample(path, 0.49)) == 6
-
-
-def test_a_path_shorter_than_the_spacing_keeps_just_its_ends():
-    path = np.array([[0.0, 0.0], [0.1, 0.0], [0.2, 0.0]])
-    np.testing.assert_allclose(resample(path, 5.0), path[[0, -1]])
 
 
 class Clock(EuclideanDistance):

@@ -12,7 +12,6 @@ from chronoforest.routing.bridges import (
     direct,
     is_complete,
     respects_degrees,
-    unmet,
 )
 from chronoforest.types import Evidence, JointRoute, Pair, Witness
 
@@ -33,7 +32,6 @@ def take(accepted: frozenset[Pair], route: JointRoute, bridges: Bridges) -> froz
 def test_a_met_leg_of_the_route_is_accepted() -> None:
     accepted = take(frozenset(), FORTH, met((0, 1)))
     assert accepted == {Pair(0, 1)}
-    assert unmet(FORTH, accepted) == (Pair(1, 2), Pair(2, 3))
     assert not is_complete(FORTH, accepted)
 
 

@@ -74,10 +74,6 @@ class Bridges:
         gap = float(self.gap[pair.source, pair.target])
         return min(gap, self.meetings[pair].gap) if pair in self.meetings else gap
 
-    def are_met(self, links: Iterable[Pair]) -> bool:
-        """Whether every link has a meeting."""
-        return all(link in self.meetings for link in links)
-
 
 @dataclass(frozen=True)
 class Closure:
@@ -133,19 +129,16 @@ def _graph(cost: FloatArray) -> csr_matrix:
 
 def _both_ways(evidence: Evidence) -> Evidence:
     back = (replace(found, pair=found.pair.reversed) for found in evidence.witnesses)
-    return Evidence(
-        witnesses=(*evidence.witnesses, *back),
-        meetings=(*evidence.meetings, *map(_mirrored, evidence.meetings)),
+    met_back = (
+        replace(
+            found,
+            pair=found.pair.reversed,
+            source_frame=found.target_frame,
+            target_frame=found.source_frame,
+        )
+        for found in evidence.meetings
     )
-
-
-def _mirrored(meeting: Meeting) -> Meeting:
-    return replace(
-        meeting,
-        pair=meeting.pair.reversed,
-        source_frame=meeting.target_frame,
-        target_frame=meeting.source_frame,
-    )
+    return Evidence((*evidence.witnesses, *back), (*evidence.meetings, *met_back))
 
 
 def respects_degrees(pairs: Iterable[Pair], problem: Problem) -> bool:
@@ -166,25 +159,15 @@ def accept(
 
     all_hop: the closure the route was solved on.
     """
-    met = closure(bridges.met_cost)
-    kept = {leg for leg in accepted if leg in route.legs and can_assemble(leg, met)}
+    met = closure(bridges.met_cost).cost
+    kept = {leg for leg in accepted if leg in route.legs and np.isfinite(met[leg.source, leg.target])}
     for leg in route.legs:
-        if bridges.are_met(all_hop.links(leg)) and respects_degrees({*kept, leg}, problem):
+        is_met = all(link in bridges.meetings for link in all_hop.links(leg))
+        if is_met and respects_degrees({*kept, leg}, problem):
             kept.add(leg)
     return frozenset(kept)
 
 
-def can_assemble(leg: Pair, met: Closure) -> bool:
-    """Whether meetings alone lead along the leg; `met` is the closure of `Bridges.met_cost`."""
-    return bool(np.isfinite(met.cost[leg.source, leg.target]))
-
-
-def unmet(route: JointRoute, accepted: Iterable[Pair]) -> tuple[Pair, ...]:
-    """The route's legs that are not accepted, in order."""
-    known = frozenset(accepted)
-    return tuple(leg for leg in route.legs if leg not in known)
-
-
 def is_complete(route: JointRoute, accepted: Iterable[Pair]) -> bool:
     """Adj(π) ⊆ E_soft: every leg of the route is accepted."""
-    return not unmet(route, accepted)
+    return set(route.legs) <= set(accepted)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from itertools import islice, product
+from itertools import product
 
 import numpy as np
 
@@ -55,8 +55,9 @@ def allocate(state: RoundState, params: BudgetParams) -> tuple[Pair, ...]:
     """
     active, uncertified = active_links(state), uncertified_pairs(state, params.certified_gap)
     on_route = active[: params.num_pairs - min(params.num_coverage, len(uncertified))]
-    turn = state.round_index * max(1, params.num_coverage)
-    return (*on_route, *_round_robin(uncertified, turn, params.num_pairs - len(on_route)))
+    first = state.round_index * max(1, params.num_coverage) % max(1, len(uncertified))
+    in_turn = (*uncertified[first:], *uncertified[:first])
+    return (*on_route, *in_turn[: params.num_pairs - len(on_route)])
 
 
 def every_unmet(state: RoundState) -> tuple[Pair, ...]:
@@ -92,11 +93,6 @@ def linkable_pairs(problem: Problem, is_reversible: bool) -> tuple[Pair, ...]:
     """Every pair a route could travel directly, by row; once for both directions when reversible."""
     rows = range(problem.num_anchors)
     return _once((Pair(i, j) for i, j in product(rows, rows) if problem.can_link(i, j)), is_reversible)
-
-
-def _round_robin(pairs: tuple[Pair, ...], turn: int, count: int) -> tuple[Pair, ...]:
-    first = turn % max(1, len(pairs))
-    return tuple(islice((*pairs[first:], *pairs[:first]), count))
 
 
 def _once(pairs: Iterable[Pair], is_reversible: bool) -> tuple[Pair, ...]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from chronoforest.routing.bridges import Bridges, closure
 from chronoforest.routing.solver import best_two_costs
-from chronoforest.types import Calibration, Certificate, FloatArray, JointRoute, Pair, Problem
+from chronoforest.types import Calibration, Certificate, JointRoute, Pair, Problem
 
 
 def width(gap: float, calibration: Calibration) -> float:
@@ -53,18 +53,14 @@ def closure_error(
     A true direct cost is at least max(0, C_t − ε), so C̃* is at least the closure of those. That is never
     worse than eq. 20: the difference is at most the hops of the lower chain times the error of a link.
     """
-    lower = np.maximum(bridges.cost - _link_errors(bridges, calibration, certified_gap), 0.0)
+    errors = np.zeros_like(bridges.cost)
+    for pair in _possible_links(bridges):
+        errors[pair.source, pair.target] = link_error(bridges.smallest_gap(pair), calibration, certified_gap)
+    lower = np.maximum(bridges.cost - errors, 0.0)
     upper_closure, lower_closure = closure(bridges.cost).cost, closure(lower).cost
     rows, columns = np.nonzero(np.isfinite(upper_closure))
     legs = [(i, j) for i, j in zip(rows, columns, strict=True) if problem.can_link(int(i), int(j))]
     return float(max((upper_closure[leg] - lower_closure[leg] for leg in legs), default=0.0))
-
-
-def _link_errors(bridges: Bridges, calibration: Calibration, certified_gap: float) -> FloatArray:
-    errors = np.zeros_like(bridges.cost)
-    for pair in _possible_links(bridges):
-        errors[pair.source, pair.target] = link_error(bridges.smallest_gap(pair), calibration, certified_gap)
-    return errors
 
 
 def uncertified_links(bridges: Bridges, certified_gap: float) -> tuple[Pair, ...]:

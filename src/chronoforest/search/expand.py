@@ -12,7 +12,6 @@ from chronoforest.errors import require_at_least, require_positive
 from chronoforest.search.junction import EXEC_SCALE, JunctionParams, Leaf, look_ahead
 from chronoforest.search.meeting import Frames, meetings
 from chronoforest.search.scoring import (
-    Candidates,
     Ranking,
     Rows,
     bridge_costs,
@@ -82,12 +81,8 @@ class Expansion:
     new_leaves: list[Leaf]
 
 
-@dataclass(frozen=True)
-class _Move:
-    """One tree grows toward another."""
-
-    tree: Tree
-    partner: Tree
+_Move = tuple[Tree, Tree]
+"""The first tree grows toward the second."""
 
 
 def root_leaves(forest: Forest, legs: Iterable[Pair]) -> list[Leaf]:
@@ -109,7 +104,8 @@ def expand(
     rng: np.random.Generator,
 ) -> Expansion:
     """Look ahead at the waiting leaves, then promote for every pair in both directions and test meetings."""
-    moves = [move for pair in pairs for move in _moves(forest, pair, params)]
+    sides = [forest.sides(pair) for pair in pairs]
+    moves = [move for both in sides for move in (both, both[::-1])[: 1 + params.grows_target]]
     waiting = [*waiting, *_unplanted(moves, waiting)]
     look_ahead(waiting, models.sampler, models.density, models.largest_hop, params.junction, rng)
     witnesses = _witnesses(forest, [_held(leaf) for leaf in waiting], models.calibration)
@@ -151,19 +147,13 @@ class _Growth:
         return Rows(self.tree, self.tree.cost[self.rows], self.tree.codes[self.rows])
 
 
-def _moves(forest: Forest, pair: Pair, params: SearchParams) -> list[_Move]:
-    source, target = forest.sides(pair)
-    both = [_Move(source, target), _Move(target, source)]
-    return both if params.grows_target else both[:1]
-
-
 def _unplanted(moves: list[_Move], waiting: list[Leaf]) -> list[Leaf]:
     """Roots that a pair wants to grow from which no lookahead was made yet."""
     known = {id(leaf.tree) for leaf in waiting}
     fresh: dict[int, Leaf] = {}
-    for move in moves:
-        if move.tree.is_bare and id(move.tree) not in known:
-            fresh.setdefault(id(move.tree), Leaf(move.tree, 0, move.partner.state[:1]))
+    for tree, partner in moves:
+        if tree.is_bare and id(tree) not in known:
+            fresh.setdefault(id(tree), Leaf(tree, 0, partner.state[:1]))
     return list(fresh.values())
 
 
@@ -172,21 +162,23 @@ def _choose(
 ) -> list[tuple[Tree, IntArray, dict[int, list[Tree]]]]:
     """Per tree: the leaves to promote, and for each the trees that wanted it (a leaf is promoted once)."""
     chosen: dict[int, tuple[Tree, dict[int, list[Tree]]]] = {}
-    trees = {id(move.tree): move.tree for move in moves if len(move.tree.representatives)}
-    rows = {key: _all_held(tree) for key, tree in trees.items()}
+    moves = [(tree, partner) for tree, partner in moves if len(tree.representatives)]
+    trees = {id(tree): tree for tree, _ in moves}
+    rows = {
+        key: Rows(tree, tree.representatives.cost, tree.representatives.tail_codes)
+        for key, tree in trees.items()
+    }
     # A single leaf is the best one whatever it looks like.
     dispersion = {
         key: uncertainty(tree) if len(tree.open_leaves()) > 1 else np.zeros(1) for key, tree in trees.items()
     }
-    moves = [move for move in moves if id(move.tree) in trees]
-    found = bridge_costs([(rows[id(move.tree)], move.partner) for move in moves], calibration)
-    for move, candidates in zip(moves, found, strict=True):
-        key = id(move.tree)
-        promise = params.ranking(move.partner, move.tree.representatives, candidates)
-        leaves = rank_leaves(move.tree, promise, dispersion[key], params.uncertainty_weight)
+    found = bridge_costs([(rows[id(tree)], partner) for tree, partner in moves], calibration)
+    for (tree, partner), candidates in zip(moves, found, strict=True):
+        promise = params.ranking(partner, tree.representatives, candidates)
+        leaves = rank_leaves(tree, promise, dispersion[id(tree)], params.uncertainty_weight)
         for leaf in leaves[: params.num_expand]:
-            wanted = chosen.setdefault(key, (move.tree, {}))[1]
-            wanted.setdefault(int(leaf), []).append(move.partner)
+            wanted = chosen.setdefault(id(tree), (tree, {}))[1]
+            wanted.setdefault(int(leaf), []).append(partner)
     return [(tree, np.array(list(wanted)), wanted) for tree, wanted in chosen.values()]
 
 
@@ -218,12 +210,12 @@ def _aimed(grown: Sequence[_Growth], calibration: Calibration) -> list[Leaf]:
 def _revived(moves: list[_Move], grown: Sequence[_Growth], calibration: Calibration) -> list[Leaf]:
     """Where a tree has nothing left to promote, its most promising node is sampled again."""
     moved = {id(growth.tree) for growth in grown}
-    stuck = list({id(move.tree): move for move in moves if id(move.tree) not in moved}.values())
-    asked = [(Rows(move.tree, move.tree.cost, move.tree.codes), move.partner) for move in stuck]
+    stuck = list({id(move[0]): move for move in moves if id(move[0]) not in moved}.values())
+    asked = [(Rows(tree, tree.cost, tree.codes), partner) for tree, partner in stuck]
     leaves = []
-    for move, candidates in zip(stuck, bridge_costs(asked, calibration), strict=True):
+    for (tree, partner), candidates in zip(stuck, bridge_costs(asked, calibration), strict=True):
         node = int(np.argmin(candidates.cost.min(axis=1)))
-        leaves.append(Leaf(move.tree, node, move.partner.state[candidates.best[[node]]]))
+        leaves.append(Leaf(tree, node, partner.state[candidates.best[[node]]]))
     return leaves
 
 
@@ -232,11 +224,6 @@ def _held(leaf: Leaf) -> Rows:
     found = leaf.tree.representatives
     is_own = found.node == leaf.node
     return Rows(leaf.tree, found.cost[is_own], found.tail_codes[is_own])
-
-
-def _all_held(tree: Tree) -> Rows:
-    """The representatives of all leaves of a tree."""
-    return Rows(tree, tree.representatives.cost, tree.representatives.tail_codes)
 
 
 def _witnesses(forest: Forest, found: Sequence[Rows], calibration: Calibration) -> list[Witness]:
@@ -248,9 +235,8 @@ def _witnesses(forest: Forest, found: Sequence[Rows], calibration: Calibration) 
         for pair, partner in forest.partners(rows.tree)
     ]
     candidates = bridge_costs([(rows, partner) for rows, _, partner in asked], calibration)
-    return [_cheapest(pair, bridges) for (_, pair, _), bridges in zip(asked, candidates, strict=True)]
-
-
-def _cheapest(pair: Pair, bridges: Candidates) -> Witness:
-    best = np.unravel_index(np.argmin(bridges.cost), bridges.cost.shape)
-    return Witness(pair, float(bridges.cost[best]), float(bridges.gap[best]))
+    witnesses = []
+    for (_, pair, _), bridges in zip(asked, candidates, strict=True):
+        best = np.unravel_index(np.argmin(bridges.cost), bridges.cost.shape)
+        witnesses.append(Witness(pair, float(bridges.cost[best]), float(bridges.gap[best])))
+    return witnesses

@@ -79,12 +79,9 @@ class _Batch:
     @classmethod
     def of(cls, leaves: list[Leaf]) -> _Batch:
         """All trees of a forest share one distance."""
-        return cls(
-            leaves,
-            leaves[0].tree.distance,
-            np.array([leaf.tree.is_incoming for leaf in leaves]),
-            np.stack([leaf.tree.codes[leaf.node] for leaf in leaves]),
-        )
+        is_incoming = np.array([leaf.tree.is_incoming for leaf in leaves])
+        codes = np.stack([leaf.tree.codes[leaf.node] for leaf in leaves])
+        return cls(leaves, leaves[0].tree.distance, is_incoming, codes)
 
     def outward(self, leaf: IntArray, near: NDArray[Any], far: NDArray[Any]) -> FloatArray:
         """[n] d between codes [n, F] in the direction of travel of their leaves' trees."""

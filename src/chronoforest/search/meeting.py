@@ -41,17 +41,14 @@ def meetings(forest: Forest, fresh: Sequence[Frames], radius: float, step_length
     is_back = is_arriving[near.owner[u]]
     gap = outward_each(fresh[0].tree.distance, is_back, near.codes[u], far.codes[v])
     cost = np.where(gap <= radius, near.cost[u] + gap + far.cost[v], np.inf)
-    ends = np.stack([near.row[u], far.row[v]], axis=1)
-    return [
-        Meeting(pairs[pair[k]], float(cost[k]), float(gap[k]), *_travelled(ends[k].tolist(), is_back[k]))
-        for k in _cheapest(pair, cost)
-    ]
-
-
-def _travelled(ends: list[int], is_back: bool) -> tuple[int, int]:
-    """Two frames in the direction of travel."""
-    near, far = ends
-    return (far, near) if is_back else (near, far)
+    order = np.lexsort((cost, pair))
+    cheapest = order[np.unique(pair[order], return_index=True)[1]]
+    found = []
+    for k in cheapest[np.isfinite(cost[cheapest])]:
+        ends = int(near.row[u[k]]), int(far.row[v[k]])
+        travelled = ends[::-1] if is_back[k] else ends
+        found.append(Meeting(pairs[pair[k]], float(cost[k]), float(gap[k]), *travelled))
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,13 +83,6 @@ def _numbered(forest: Forest, fresh: Sequence[Frames]) -> tuple[list[Pair], IntA
             number[row, position[id(partner)]] = len(pairs)
             pairs.append(pair)
     return pairs, number
-
-
-def _cheapest(pair: IntArray, cost: FloatArray) -> IntArray:
-    """The cheapest row of every pair that has one of finite cost."""
-    order = np.lexsort((cost, pair))
-    best = order[np.unique(pair[order], return_index=True)[1]]
-    return best[np.isfinite(cost[best])]
 
 
 def _close_pairs(source: FloatArray, target: FloatArray, reach: float) -> tuple[IntArray, IntArray]:

@@ -106,12 +106,12 @@ def uncertainty(tree: Tree) -> FloatArray:
     """[leaves] U(n) of the open leaves: mass-weighted squared dispersion of the endpoints about the best."""
     found = tree.representatives
     spread = tree.distance.pairwise(found.tail_codes, found.tail_codes) ** 2
-    rows = [np.flatnonzero(found.node == leaf) for leaf in tree.open_leaves()]
-    return np.array([_dispersion(found.mass[row], spread[np.ix_(row, row)]) for row in rows])
-
-
-def _dispersion(mass: FloatArray, spread: FloatArray) -> float:
-    return float((mass / mass.sum() @ spread).min())
+    least = []
+    for leaf in tree.open_leaves():
+        rows = np.flatnonzero(found.node == leaf)
+        mass = found.mass[rows]
+        least.append(float((mass / mass.sum() @ spread[np.ix_(rows, rows)]).min()))
+    return np.array(least)
 
 
 def rank_leaves(tree: Tree, promise: FloatArray, dispersion: FloatArray, weight: float) -> IntArray:
