@@ -127,8 +127,8 @@ def replanner(
         try:
             problem = Problem([position], [goal], remaining)
             # A variant that is given its order keeps what is left of it.
-            names = [problem.names[row] for row in _left_of_order(problem)]
-            order = [names] if find_variant(variant).needs_order else None
+            waypoints = [problem.names[row] for row in problem.waypoint_indices]
+            order = [["S1", *waypoints, "G1"]] if find_variant(variant).needs_order else None
             result = planner.plan(problem, seed=next(seeds), memory=memory, variant=variant, order=order)
         except InvalidProblem:
             # An agent pressed against a wall can stand outside the data's support; its old route leads back.
@@ -136,9 +136,3 @@ def replanner(
         return route_of(result, 0)
 
     return replan
-
-
-def _left_of_order(problem: Problem) -> list[int]:
-    """Rows of the start, of the waypoints as they are listed, and of the goal of one agent."""
-    ends = problem.start_index(0), problem.goal_index(0)
-    return [ends[0], *(row for row in range(problem.num_anchors) if row not in ends), ends[1]]

@@ -183,7 +183,9 @@ class _Agent:
         pose = pose_of(self.observation)
         if self.now % POSE_STRIDE == 0:
             self.poses.append(pose)
-        self._keep_on_feet(pose)
+        before, self.rocking = self.rocking, rock(pose, self.rocking)
+        if before is not None and self.rocking is None:  # back on its feet it may face anywhere
+            self.names = names_for(pose)
         self._locate()
         if info["success"] and not len(self._remaining()):
             self.cause = "none"
@@ -192,7 +194,7 @@ class _Agent:
         elif self.rocking is not None or is_upside_down(pose):
             # On its back it cannot follow any plan, so it asks for none before it is on its feet again.
             self.progress = replace(self.progress, gained_at=self.now)
-        elif self._is_due():
+        elif self.replan is not None and 0 < self.params.replan_every <= self.now - self.asked_at:
             self._plan_anew()
         else:
             self._recover()
@@ -215,24 +217,14 @@ class _Agent:
         """[A] toward the subgoal, or back on its feet."""
         if self.rocking is not None:
             return self.rocking.action
-        subgoal = self._aim() - self.track[-1]
-        if self.names is None:
-            return self.params.effort * self.tracker(self.observation, subgoal)
-        return self.params.effort * self.names.torques(
-            self.tracker(self.names.observed(self.observation), subgoal)
-        )
-
-    def _keep_on_feet(self, pose: FloatArray) -> None:
-        """Turn over when it lies on its back; back on its feet it may face anywhere."""
-        before, self.rocking = self.rocking, rock(pose, self.rocking)
-        if before is not None and self.rocking is None:
-            self.names = names_for(pose)
-
-    def _aim(self) -> FloatArray:
-        """[2] the place to walk toward."""
         if self.now < self.progress.back_until:
-            return retreat(self.route, self.place, self.params)
-        return subgoal(self.route, self.place, self.start.goal, self.params)
+            aim = retreat(self.route, self.place, self.params)
+        else:
+            aim = subgoal(self.route, self.place, self.start.goal, self.params)
+        ahead, effort = aim - self.track[-1], self.params.effort
+        if self.names is None:
+            return effort * self.tracker(self.observation, ahead)
+        return effort * self.names.torques(self.tracker(self.names.observed(self.observation), ahead))
 
     def _locate(self) -> None:
         """Find the place on the route again and note visits and progress."""
@@ -259,11 +251,6 @@ class _Agent:
             return
         self.num_attempts += 1
         self._plan_anew()
-
-    def _is_due(self) -> bool:
-        """Whether it is time for a new plan although nothing is wrong."""
-        every = self.params.replan_every
-        return self.replan is not None and 0 < every <= self.now - self.asked_at
 
     def _plan_anew(self) -> None:
         """Follow a new route, or the old one for a while when there is no new one."""

@@ -123,7 +123,9 @@ def advance(route: Route, place: Place, position: FloatArray, params: ExecutionP
         missing = np.linalg.norm(position - route.waypoints[place.num_visited])
         if missing <= params.visit_radius:
             return Place(route.stops[place.num_visited], place.num_visited + 1)
-    last = _last_frame(route, place, params)
+    reach = route.along[place.frame] + params.window
+    ahead = int(np.searchsorted(route.along, reach, side="right")) - 1
+    last = min([ahead, *route.stops[place.num_visited : place.num_visited + 1]])
     offsets = route.path[place.frame : last + 1] - position
     return Place(place.frame + int(np.argmin((offsets**2).sum(axis=1))), place.num_visited)
 
@@ -152,13 +154,6 @@ def to_go(route: Route, place: Place, position: FloatArray) -> float:
 def off_plan(route: Route, place: Place, position: FloatArray) -> float:
     """Units between the agent and its nearest frame."""
     return float(np.linalg.norm(position - route.path[place.frame]))
-
-
-def _last_frame(route: Route, place: Place, params: ExecutionParams) -> int:
-    """Row of the farthest frame that may be the nearest one."""
-    reach = route.along[place.frame] + params.window
-    ahead = int(np.searchsorted(route.along, reach, side="right")) - 1
-    return min([ahead, *route.stops[place.num_visited : place.num_visited + 1]])
 
 
 Cause = Literal["none", "no plan", "drift", "stuck", "fallen", "out of steps"]

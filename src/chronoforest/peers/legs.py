@@ -142,8 +142,8 @@ class PeerSource(Source):
         shown = resample(path, params.assembly.spacing)
         if models.has_networks:
             (steps,) = travel_times([path], models.distance, params.assembly)
-        if models.has_networks and params.shortens:
-            (shown,) = shorten_all([path], models.density, models.distance, params.assembly)
+            if params.shortens:
+                (shown,) = shorten_all([path], models.density, models.distance, params.assembly)
         return KnownWay(Bridge(shown, path_length(path)), float(steps), self.name)
 
     def view(self, route: JointRoute, ledger: Ledger) -> _PeerView:
