@@ -3,7 +3,7 @@
 import pytest
 
 from chronoforest.errors import InvalidParameter
-from chronoforest.planning.criteria import MaxExpansions, MaxRounds, MaxSeconds
+from chronoforest.planning.loop import MaxExpansions, MaxRounds, MaxSeconds
 from chronoforest.types import JointRoute, RoundStats
 
 

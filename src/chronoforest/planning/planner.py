@@ -15,13 +15,20 @@ from chronoforest.errors import InvalidParameter
 from chronoforest.names import DEFAULT_VARIANT
 from chronoforest.planning.anchors import AnchorCheck, asked, check_arguments, check_problem, with_seeds
 from chronoforest.planning.assembly import step_times
-from chronoforest.planning.criteria import MaxExpansions, MaxRounds, MaxSeconds, checked_stop
-from chronoforest.planning.loop import BatchParams, Outcome, Search, in_turns
-from chronoforest.planning.result import PlanResult
+from chronoforest.planning.loop import (
+    BatchParams,
+    MaxExpansions,
+    MaxRounds,
+    MaxSeconds,
+    Outcome,
+    Search,
+    checked_stop,
+    in_turns,
+)
+from chronoforest.planning.result import PlanResult, departure
 from chronoforest.planning.sources import Source
 from chronoforest.planning.sources.forest import ForestSource
 from chronoforest.planning.sources.roadmap import RoadmapSource
-from chronoforest.planning.timetable import departure
 from chronoforest.planning.variants import PlannerParams, Prepared, Variant, find_variant, prepare
 from chronoforest.planning.verification import Verification, checked_path, verification
 from chronoforest.roadmap.roadmap import Roadmap

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from chronoforest.data.frames import Frame
+from chronoforest.errors import InvalidParameter
 from chronoforest.exports import plans
 from chronoforest.files import write_text
 from chronoforest.names import check_plan_file
 from chronoforest.planning.anchors import unrecorded
-from chronoforest.planning.timetable import Timetable, clock, timetable
+from chronoforest.planning.timetable import Timetable, timetable
 from chronoforest.types import (
     Certificate,
     FloatArray,
@@ -210,6 +211,25 @@ class PlanResult:
         if path is not None:
             drawing.save(axes.figure, path)
         return axes
+
+
+def departure(value: str | datetime | None) -> str:
+    """A departure as ISO 8601 has it, "" where none is given; text such as "2026-11-16 08:00" is read."""
+    if value is None or value == "":
+        return ""
+    try:
+        return (value if isinstance(value, datetime) else datetime.fromisoformat(value)).isoformat()
+    except (TypeError, ValueError) as error:
+        raise InvalidParameter(
+            f"depart must be a date and time such as '2026-11-16 08:00', got {value!r:.40}"
+        ) from error
+
+
+def clock(depart: str, seconds: float | None) -> datetime | None:
+    """When it is so many seconds after a departure; None where either is unknown."""
+    if not depart or seconds is None:
+        return None
+    return datetime.fromisoformat(depart) + timedelta(seconds=round(seconds, 3))
 
 
 STUCK = 0.1

@@ -12,9 +12,8 @@ from typing import TypeVar
 import numpy as np
 
 from chronoforest.planning.assembly import Bridge, along, best_effort, build_bridges
-from chronoforest.planning.criteria import within
 from chronoforest.planning.ledger import Found, KnownWay, Ledger, Reach
-from chronoforest.planning.loop import Search
+from chronoforest.planning.loop import Search, within
 from chronoforest.planning.sources import Answers, Asks, Source, View
 from chronoforest.planning.variants import Prepared, steps_apart
 from chronoforest.routing.bridges import Closure, accept, is_complete
