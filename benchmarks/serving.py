@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from http.client import HTTPConnection
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import tyro
@@ -57,7 +57,7 @@ def serving(
         out: where the figures are written.
     """
     network, load = Router.load(roads).network, Load()
-    with tempfile.TemporaryDirectory() as folder, served(roads) as port:
+    with tempfile.TemporaryDirectory() as folder, served(roads) as (port, _):
         figures = {"hops": network.num_hops, "serve": measured(port, network, load)}
         if osrm is not None:
             with routed(network, osrm, Path(folder)) as other:
@@ -104,6 +104,15 @@ def asked(port: int, paths: list[str]) -> list[float]:
     return found
 
 
+def get(port: int, path: str) -> Any:
+    """The JSON of one request."""
+    connection = HTTPConnection("127.0.0.1", port, timeout=60)
+    connection.request("GET", path)
+    values = json.loads(connection.getresponse().read())
+    connection.close()
+    return values
+
+
 async def crowded(port: int, paths: list[str], load: Load) -> tuple[float, int]:
     """Requests a second of several clients that each wait for their answers, and answers of status 5xx."""
     end, statuses = time.perf_counter() + load.seconds, []
@@ -127,15 +136,15 @@ async def crowded(port: int, paths: list[str], load: Load) -> tuple[float, int]:
 
 
 @contextmanager
-def served(roads: Path) -> Iterator[int]:
-    """The port of `chronoforest serve` in a process of its own."""
+def served(roads: Path) -> Iterator[tuple[int, subprocess.Popen[str]]]:
+    """The port of `chronoforest serve`, and its process."""
     port = PORTS["serve"]
     command = [sys.executable, "-m", "chronoforest", "serve", "--preset", str(roads), "--port", str(port)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
         process.stdout.readline()
-        yield port
+        yield port, process
     finally:
         process.terminate()
         process.wait()
@@ -144,11 +153,18 @@ def served(roads: Path) -> Iterator[int]:
 @contextmanager
 def routed(network: Network, programs: Path, folder: Path) -> Iterator[int]:
     """The port of `osrm-routed` over the same roads, with one thread."""
-    file, port = folder / "roads.osm", PORTS["osrm"]
-    write_network(network, file, "roads", None)
-    tools, profile = programs / "bin", programs / "share" / "profiles" / "car.lua"
+    file, port = folder / "roads.osm.pbf", PORTS["osrm"]
+    tools, profile = programs / "bin", Path(__file__).parents[1] / "examples" / "recorded.lua"
+    for name in (file, folder / "speeds.csv"):
+        write_network(network, name, "roads")
     subprocess.run([tools / "osrm-extract", "-p", profile, file], check=True, capture_output=True)
-    subprocess.run([tools / "osrm-contract", folder / "roads.osrm"], check=True, capture_output=True)
+    contract: list[str | Path] = [
+        tools / "osrm-contract",
+        "--segment-speed-file",
+        folder / "speeds.csv",
+        folder / "roads.osrm",
+    ]
+    subprocess.run(contract, check=True, capture_output=True)
     command: list[str | Path] = [tools / "osrm-routed", "-t", "1", "-p", str(port), folder / "roads.osrm"]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     try:
@@ -198,7 +214,7 @@ def loaded(network: Network, num_hops: int = 1_000_000) -> dict[str, float]:
     )
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "tiled.roads.npz"
-        Router.of(tiled).save(file)
+        Router(tiled).save(file)
         began = time.perf_counter()
         router = Router.load(file).warmed()
         seconds = time.perf_counter() - began

@@ -28,8 +28,14 @@ def asked(server: str, path: str) -> dict:
         return json.load(error)
 
 
-def route(server: str, router: Router, start: tuple[float, float], goal: tuple[float, float]) -> dict:
-    """OSRM's route between the best two states around two places."""
+def route(
+    server: str,
+    router: Router,
+    start: tuple[float, float],
+    goal: tuple[float, float],
+    query: str = "annotations=nodes&overview=full",
+) -> dict:
+    """OSRM's route between the best two states around two places; query: of the route."""
     network = router.network
     snaps = [router.snap(network.frame.to_local(np.array(place))) for place in (start, goal)]
     near = [Snap(snap.states[:24], snap.gap[:24]) for snap in snaps if snap is not None]
@@ -46,7 +52,7 @@ def route(server: str, router: Router, start: tuple[float, float], goal: tuple[f
     cost = seconds + near[0].gap[:, None] / network.speed + near[1].gap / network.speed
     row, column = np.unravel_index(np.argmin(np.nan_to_num(cost, nan=np.inf)), cost.shape)
     places, bearings = described(router, states[[row, count + column]])
-    return asked(server, f"/route/v1/driving/{places}?bearings={bearings}&annotations=nodes&overview=full")
+    return asked(server, f"/route/v1/driving/{places}?bearings={bearings}&{query}")
 
 
 def described(router: Router, states: np.ndarray) -> tuple[str, str]:

@@ -46,7 +46,7 @@ def town(seed=0, is_two_way=True):
 
 
 NETWORK = town()
-ROUTER = Router.of(NETWORK)
+ROUTER = Router(NETWORK)
 
 
 def places(count, seed=0):

@@ -1,5 +1,6 @@
 """Programs that know OSRM, unchanged, with a service in a process of its own as their OSRM."""
 
+import asyncio
 import importlib.util
 import json
 import shutil
@@ -14,7 +15,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from town import NETWORK, ROUTER
+from town import NETWORK, ROUTER, written
+
+from benchmarks.engine import _beside, _damaged, _dribbled
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PAGE = """<!doctype html><title>waiting</title><link rel="stylesheet" href="leaflet.css">
@@ -79,6 +82,15 @@ def test_routingpy_reads_routes_alternatives_and_matrices(service):
     table = osrm.matrix(places, profile="driving", annotations=["duration", "distance"])
     assert table.durations[0][2] == pytest.approx(several[0].duration, abs=1.0)
     assert np.shape(table.distances) == (3, 3)
+
+
+def test_damaged_requests_and_slow_clients_hurt_nobody(service):
+    port, rng = int(service.rpartition(":")[2]), np.random.default_rng(0)
+    path = f"/route/v1/driving/{written(NETWORK.places[[0, 300]])}"
+    for work in (_damaged(port, NETWORK, 200, rng), _dribbled(port, path, 20, most=1.0)):
+        found = asyncio.run(_beside(port, path, work))
+        assert found["wrong"] == 0
+        assert all(int(status) < 500 for status in found.get("statuses", ()))
 
 
 def test_vroom_plans_a_day_on_our_tables(service, example):

@@ -246,7 +246,7 @@ def test_a_new_world_is_taken_without_losing_a_request(tmp_path):
 
         async def replacing():
             for seed in (1, 2, 3):
-                await asyncio.to_thread(Router.of(town(seed)).save, path)
+                await asyncio.to_thread(Router(town(seed)).save, path)
                 os.utime(path, ns=(seed, seed))
                 assert await asyncio.to_thread(worlds.refresh)
 
@@ -319,7 +319,7 @@ def test_recordings_in_metres_are_asked_in_metres():
     shifted = replace(NETWORK, frame=Frame("plain", (445_000.0, 4_636_000.0)))
     rows = [ROUTER.snap(place).states[0] for place in FRAME.to_local(far_apart())]
     points = shifted.places[rows]
-    status, values = answer(Router.of(shifted), f"/route/v1/driving/{written(points)}", "geometries=geojson")
+    status, values = answer(Router(shifted), f"/route/v1/driving/{written(points)}", "geometries=geojson")
     assert status == 200
     ends = np.array(values["routes"][0]["geometry"]["coordinates"])[[0, -1]]
     np.testing.assert_allclose(ends, points, atol=30.0)

@@ -14,7 +14,7 @@ from chronoforest.names import PRESETS, VARIANTS
 from chronoforest.peers.choice import PlannerChoice
 from chronoforest.planning.planner import Planner
 from chronoforest.planning.variants import PlannerParams
-from chronoforest.service.worlds import World, Worlds, density_grid
+from chronoforest.service.worlds import World, Worlds, density_grid, kept_router
 from chronoforest.types import Problem, Support
 
 MODELS = FakeModels(density=SquareDensity(BLOCK))
@@ -39,6 +39,26 @@ def test_a_world_is_loaded_once_and_only_when_it_is_asked_for(tmp_path, monkeypa
     assert loads == ["yard", giant]
     with pytest.raises(InvalidParameter, match="'/etc/passwd'"):
         worlds.world("/etc/passwd")
+
+
+def test_a_router_is_made_again_where_it_cannot_be_kept(tmp_path, monkeypatch, caplog):
+    data = tmp_path / "mine.npz"
+    data.touch()
+    chosen = SimpleNamespace(recordings=data, weights=tmp_path, name="mine", frame=Frame())
+    monkeypatch.setattr("chronoforest.service.worlds.get_preset", lambda name: chosen)
+    monkeypatch.setattr("chronoforest.service.worlds.kept_roadmap", lambda *_: object())
+    monkeypatch.setattr("chronoforest.service.worlds.Network.of", lambda *_: ROUTER.network)
+
+    def full(draft):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("chronoforest.files._flush", full)
+        assert kept_router("mine").network is ROUTER.network
+    assert "No space left" in caplog.text
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.npz"]
+    assert kept_router("mine").network is ROUTER.network
+    np.testing.assert_array_equal(kept_router("mine").network.position, ROUTER.network.position)
 
 
 def test_what_ships_and_what_was_learned_here_is_offered(tmp_path, monkeypatch):

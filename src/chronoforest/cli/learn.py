@@ -115,10 +115,9 @@ def export(
     if file.exists() and not overwrite:
         raise CannotWrite(f"{file} is there already; --overwrite replaces it")
     from chronoforest.exports.maps import check_ending, write_network
-    from chronoforest.service.router import Router
-    from chronoforest.service.worlds import roads_file
+    from chronoforest.service.worlds import kept_router
 
     check_ending(file)
-    network = Router.load(roads_file(preset)).network
+    network = kept_router(preset).network
     write_network(network, file, Path(preset).stem, hour)
     print(f"{file}: {len(network.position):,} states, {network.num_hops:,} hops")

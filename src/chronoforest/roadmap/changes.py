@@ -18,10 +18,11 @@ from chronoforest.types import BoolArray, FloatArray, IntArray
 
 @dataclass(frozen=True)
 class ChangeParams:
-    """around: scales of the position within which a recording passes beside a hop; chance: probability below
-    which a hop that some recordings make and others do not is no coincidence."""
+    """around: scales of the position that squares are wide: what passes one, or one next to it, passes beside
+    the hops in it; chance: probability below which a hop that some recordings make and others do not is no
+    coincidence."""
 
-    around: float = 8.0
+    around: float = 16.0
     chance: float = 0.001
 
     def __post_init__(self) -> None:
@@ -72,15 +73,15 @@ def changes(
     numbers = np.concatenate([*made, np.zeros(0, dtype=np.int64)])
     known = numbers >= 0
     makes = _table(numbers[known], recording[known], (len(hops), len(made)))
-    starts = csr_matrix(
-        (np.ones(len(hops)), (hops.source, np.arange(len(hops)))), shape=(len(position), len(hops))
-    )
-    tree = cKDTree(position)
-    near = tree.sparse_distance_matrix(tree, params.around * spacing, output_type="coo_matrix")
-    rows = np.append(near.row, np.arange(len(position))), np.append(near.col, np.arange(len(position)))
-    passes = _table(*rows, (len(position),) * 2) @ (starts @ makes)
+    cells, cell = np.unique(np.floor(position / (params.around * spacing)), axis=0, return_inverse=True)
+    tree = cKDTree(cells)
+    near = tree.sparse_distance_matrix(tree, 1.5, output_type="coo_matrix")
+    own = np.arange(len(cells))
+    around = _table(np.append(near.row, own), np.append(near.col, own), (len(cells), len(cells)))
+    begins = _table(cell.ravel()[hops.source], np.arange(len(hops)), (len(cells), len(hops)))
+    passes = around @ (begins @ makes)
     earlier, later = (_count(makes[:, keep]) for keep in (~is_later, is_later))
-    beside = [_count(passes[:, keep])[hops.source] for keep in (~is_later, is_later)]
+    beside = [_count(passes[:, keep])[cell.ravel()[hops.source]] for keep in (~is_later, is_later)]
     found = []
     for is_new, count, missing, among in ((True, later, earlier, 0), (False, earlier, later, 1)):
         chance = hypergeom.sf(count - 1, beside[0] + beside[1], count, beside[1 - among])

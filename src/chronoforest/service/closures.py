@@ -1,99 +1,23 @@
-"""Closed areas: a search over the hops that lead around them, and a planner that goes around them."""
+"""A planner that goes around closed areas."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import shapely
 from scipy.ndimage import distance_transform_edt, map_coordinates
-from scipy.sparse import csr_matrix
-from scipy.sparse.csgraph import dijkstra
 
 from chronoforest.errors import InvalidParameter, InvalidProblem
-from chronoforest.exports.network import LEAST, Network
 from chronoforest.names import DEFAULT_VARIANT
 from chronoforest.planning.planner import Planner
 from chronoforest.planning.result import PlanResult
 from chronoforest.roadmap.roadmap import Doors, Roadmap
-from chronoforest.service.hierarchy import Leg, Seeds
-from chronoforest.types import BoolArray, FloatArray, IntArray
-
-
-@dataclass(frozen=True, eq=False)
-class Closure:
-    """A search over the open hops; is_open: [m] of the hops; is_closed: [n] of the states; cost: [m] what is
-    least on the way."""
-
-    network: Network
-    is_open: BoolArray
-    is_closed: BoolArray
-    cost: FloatArray
-
-    @classmethod
-    def of(cls, network: Network) -> Self:
-        """Of the whole network, with nothing closed."""
-        nothing = np.zeros(len(network.position), dtype=np.bool_)
-        return cls(network, np.ones(network.num_hops, dtype=np.bool_), nothing, network.seconds)
-
-    def leg(self, source: Seeds, targets: Sequence[Seeds]) -> Leg:
-        """The cheapest ways over open hops from a set of states to each of some sets of states."""
-        states, found, before = self._field(source)
-        reached = np.append(found[: len(states)], np.inf)
-        rows = [self._rows(states, ends) for ends, _ in targets]
-        best = [int(np.argmin(reached[row] + gap)) for row, (_, gap) in zip(rows, targets, strict=True)]
-        where = [int(row[k]) for row, k in zip(rows, best, strict=True)]
-        cost = reached[where] + [gap[k] for (_, gap), k in zip(targets, best, strict=True)]
-
-        def hops(column: int) -> IntArray:
-            chain = [where[column]]
-            while before[chain[-1]] < len(states):
-                chain.append(int(before[chain[-1]]))
-            way = states[chain[::-1]]
-            return self.network.hops_between(way[:-1], way[1:])
-
-        return Leg(cost, hops)
-
-    def tables(self, sources: Sequence[Seeds], targets: Sequence[Seeds]) -> tuple[FloatArray, FloatArray]:
-        """[K, L] seconds and units over open hops between sets of states."""
-        seconds, length = np.full((2, len(sources), len(targets)), np.inf)
-        for row, source in enumerate(sources):
-            leg = self.leg(source, targets)
-            for column in np.flatnonzero(np.isfinite(leg.cost)).tolist():
-                hops = leg.hops(column)
-                seconds[row, column] = self.network.seconds[hops].sum()
-                length[row, column] = self.network.length[hops].sum()
-        return seconds, length
-
-    def _rows(self, states: IntArray, wanted: IntArray) -> IntArray:
-        """Rows of wanted states, len(states) where they are not among them."""
-        rows = np.minimum(np.searchsorted(states, wanted), len(states) - 1)
-        return np.where(states[rows] == wanted, rows, len(states))
-
-    def _field(self, source: Seeds) -> tuple[IntArray, FloatArray, IntArray]:
-        """States of the part of the network where a search begins, what it costs to get to each of them and
-        then nowhere, and the row before each, their number where a way begins."""
-        network, (begin, gap) = self.network, source
-        gap, begin = gap[np.isfinite(gap)], begin[np.isfinite(gap)]
-        is_here = np.isin(network.component, network.component[begin])
-        states = np.flatnonzero(is_here)
-        hops = np.flatnonzero(self.is_open & is_here[network.source])
-        count = len(states)
-        start = np.append(np.searchsorted(states, network.source[hops]), np.full(len(begin), count))
-        end = np.searchsorted(states, np.append(network.target[hops], begin))
-        cost = np.append(self.cost[hops], np.maximum(gap, LEAST))
-        graph = csr_matrix((cost, (start, end)), shape=(count + 1,) * 2)
-        found, before = dijkstra(graph, indices=count, return_predecessors=True)
-        return states, found, np.where(before < 0, count, before).astype(np.int64)
-
-
-def apart(states: IntArray, cost: FloatArray) -> list[Seeds]:
-    """Each of some states as a set of its own."""
-    return [(states[k : k + 1], cost[k : k + 1]) for k in range(len(states))]
-
+from chronoforest.service.search import united
+from chronoforest.types import FloatArray
 
 AROUND = (DEFAULT_VARIANT, "roadmap-only")
 """Variants that can go around closed areas: their ways are hops, and those that enter are left out."""
@@ -117,13 +41,6 @@ def plan_around(planner: Planner, exclude: Sequence[Any], problem: Any, **option
         if not any(area.intersects(shapely.LineString(path)) for path in paths):
             return result
     raise InvalidProblem("every way that was found enters a closed area")
-
-
-def united(polygons: Sequence[FloatArray]) -> Any:
-    """The area of polygons [p, 2], prepared to be asked about often."""
-    area = shapely.union_all(shapely.make_valid(np.array([shapely.Polygon(corners) for corners in polygons])))
-    shapely.prepare(area)
-    return area
 
 
 @dataclass(frozen=True, eq=False)

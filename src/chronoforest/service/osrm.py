@@ -9,8 +9,8 @@ import numpy as np
 import shapely
 
 from chronoforest.routing.solver import AutoSolver
-from chronoforest.service.closures import Closure
 from chronoforest.service.router import Route, Router, Snap
+from chronoforest.service.search import Search
 from chronoforest.service.wire import Refusal, Request, geometry, parsed
 from chronoforest.types import FloatArray, IntArray, Problem, lengths_along
 
@@ -38,7 +38,7 @@ class _Asked:
         if not self.network.frame.is_known(request.places).all():
             raise Refusal("InvalidValue", "Invalid coordinate value.")
         self.places = self.network.frame.to_local(request.places)
-        self.closure: Closure | None = None
+        self.closure: Search | None = None
         if request.closed:
             self.closure = router.closure([self.network.frame.to_local(one) for one in request.closed])
         hour = request.depart.hour if request.depart else None
@@ -246,7 +246,7 @@ def _table(asked: _Asked) -> Values:
     if not set(wanted) <= {"duration", "distance"}:
         raise Refusal("InvalidQuery", "annotations are duration, distance or duration,distance")
     seconds, metres = asked.router.table(
-        [snaps[k] for k in sources], [snaps[k] for k in targets], asked.closure
+        [snaps[k] for k in sources], [snaps[k] for k in targets], asked.closure, "distance" in wanted
     )
     seconds = seconds * (asked.pace * request.number("scale_factor", 1.0, 1e-9))
     is_same = np.equal.outer(sources, targets)
@@ -296,7 +296,7 @@ def _trip(asked: _Asked) -> Values:
     is_round = request.flag("roundtrip", "true")
     first = request.choice("source", "any", "first") == "first"
     last = request.choice("destination", "any", "last") == "last"
-    seconds = asked.router.table(snaps, snaps, asked.closure)[0]
+    seconds = asked.router.table(snaps, snaps, asked.closure, is_measured=False)[0]
     order = visiting_order(seconds, is_round, first, last)
     if order is None:
         raise Refusal("NoTrips", "No trip visiting all destinations possible.")

@@ -17,8 +17,7 @@ from scipy.spatial import cKDTree
 from chronoforest.errors import BadCheckpoint
 from chronoforest.exports.network import Network
 from chronoforest.files import drafted, reading
-from chronoforest.service.closures import Closure, apart, united
-from chronoforest.service.hierarchy import Hierarchy, Seeds, contracted
+from chronoforest.service.search import Search, Seeds, apart, united
 from chronoforest.types import BoolArray, FloatArray, IntArray
 
 
@@ -56,21 +55,11 @@ class Router:
     """Answers over one network; a value, so that one that is replaced can finish what it began."""
 
     network: Network
-    hierarchy: Hierarchy
     params: RouterParams = field(default_factory=RouterParams)
 
-    @classmethod
-    def of(cls, network: Network) -> Router:
-        """A router that knows nothing but the network."""
-        hops = np.stack([network.source, network.target], axis=1)
-        return cls(network, contracted(len(network.position), hops, network.seconds, network.length))
-
     def save(self, path: Path) -> None:
-        """Write the network and its hierarchy to an .npz file, whole or not at all."""
-        values: dict[str, Any] = {
-            **self.network.arrays(),
-            **{f"own_{k}": v for k, v in self.hierarchy.arrays().items()},
-        }
+        """Write the network to an .npz file, whole or not at all."""
+        values: dict[str, Any] = self.network.arrays()
         with drafted(path) as draft, draft.open("wb") as file:
             np.savez(file, **values)
 
@@ -78,9 +67,12 @@ class Router:
     def load(cls, path: Path) -> Router:
         """What `save` wrote."""
         with reading(path, "a road network", BadCheckpoint), np.load(path, allow_pickle=False) as stored:
-            values = {name: stored[name] for name in stored.files}
-            own = {name[4:]: value for name, value in values.items() if name.startswith("own_")}
-            return cls(Network.from_arrays(values), Hierarchy.from_arrays(own))
+            return cls(Network.from_arrays({name: stored[name] for name in stored.files}))
+
+    @cached_property
+    def search(self) -> Search:
+        """Over the whole network."""
+        return Search.of(self.network)
 
     def warmed(self) -> Router:
         """The same, with everything at hand that the first request would wait for."""
@@ -103,7 +95,7 @@ class Router:
         place: FloatArray,
         radius: float = np.inf,
         bearing: tuple[float, float] | None = None,
-        closure: Closure | None = None,
+        closure: Search | None = None,
     ) -> Snap | None:
         """States around a place [2] of the plane; None where there is none.
 
@@ -130,7 +122,7 @@ class Router:
         return np.asarray(np.abs((own - bearing + 180.0) % 360.0 - 180.0) <= tolerance)
 
     def nearest(
-        self, place: FloatArray, number: int, bearing: tuple[float, float] | None, closure: Closure | None
+        self, place: FloatArray, number: int, bearing: tuple[float, float] | None, closure: Search | None
     ) -> list[int]:
         """The nearest states to a place, at most `number` of them."""
         rows = np.atleast_1d(self._tree.query(place, k=min(8 * number, len(self.network.position)))[1])
@@ -143,20 +135,24 @@ class Router:
         return snap.states, snap.gap / self.network.speed
 
     def table(
-        self, sources: Sequence[Snap], targets: Sequence[Snap], closure: Closure | None = None
+        self,
+        sources: Sequence[Snap],
+        targets: Sequence[Snap],
+        closure: Search | None = None,
+        is_measured: bool = True,
     ) -> tuple[FloatArray, FloatArray]:
         """[K, L] seconds and units of the fastest ways, infinite where there is none."""
-        search = closure or self.hierarchy
-        return search.tables([self.seeds(one) for one in sources], [self.seeds(one) for one in targets])
+        begin, end = ([self.seeds(one) for one in side] for side in (sources, targets))
+        return (closure or self.search).tables(begin, end, is_measured)
 
     def route(
-        self, stops: Sequence[Snap], closure: Closure | None = None, may_turn: bool = False
+        self, stops: Sequence[Snap], closure: Search | None = None, may_turn: bool = False
     ) -> Route | None:
         """The fastest route through stops, None where recordings do not lead on.
 
         may_turn: whether a stop can be left in any state around it.
         """
-        search = closure or self.hierarchy
+        search = closure or self.search
         carried, legs = self.seeds(stops[0]), []
         for number, stop in enumerate(stops[1:], start=2):
             states, gap = self.seeds(stop)
@@ -183,13 +179,13 @@ class Router:
         return Route(hops[::-1], [begin, *ends[::-1]])
 
     def alternatives(
-        self, start: Snap, goal: Snap, number: int, closure: Closure | None = None
+        self, start: Snap, goal: Snap, number: int, closure: Search | None = None
     ) -> list[Route]:
         """The fastest route between two anchors, and up to `number` others that share little with it: those
         that are the fastest when hops of the routes before cost `stretch` times as much."""
         network, stretch = self.network, self.params.stretch
-        around = closure or Closure.of(network)
-        search: Hierarchy | Closure = closure or self.hierarchy
+        around = closure or Search.of(network)
+        search = closure or self.search
         routes: list[Route] = []
         used = np.zeros(network.num_hops, dtype=np.bool_)
         for _ in range(1 + 3 * number):
@@ -212,9 +208,9 @@ class Router:
             search = around = replace(around, cost=cost)
         return routes
 
-    def closure(self, polygons: Sequence[FloatArray]) -> Closure:
+    def closure(self, polygons: Sequence[FloatArray]) -> Search:
         """What is left of the network without the hops that enter any of the polygons [p, 2]."""
-        whole, area = Closure.of(self.network), united(polygons)
+        whole, area = Search.of(self.network), united(polygons)
         is_open = whole.is_open.copy()
         is_open[self._lines.query(area, predicate="intersects")] = False
         return replace(whole, is_open=is_open, is_closed=shapely.contains_xy(area, *self.network.position.T))
@@ -257,9 +253,9 @@ class Router:
     ) -> tuple[FloatArray, IntArray]:
         """[k] least score of each state of the second of two fixes, and the state before it."""
         assert here is not None
-        sets = (apart(one.states, np.zeros(len(one.states))) for one in (here, there))
+        begin, end = (apart(one.states, np.zeros(len(one.states))) for one in (here, there))
         beeline = np.linalg.norm(fixes[1] - fixes[0])
-        total = score[:, None] + np.abs(self.hierarchy.tables(*sets)[1] - beeline) / self.params.detour
+        total = score[:, None] + np.abs(self.search.tables(begin, end)[1] - beeline) / self.params.detour
         best = np.argmin(total, axis=0)
         return total[best, np.arange(len(best))], best
 
@@ -276,7 +272,7 @@ class Router:
             states.append(int(snap.states[last]))
             last = int(before[last])
         one = apart(np.array(states[::-1]), np.zeros(len(states)))
-        legs = [self.hierarchy.leg(start, [goal]).hops(0) for start, goal in pairwise(one)]
+        legs = [self.search.leg(start, [goal]).hops(0) for start, goal in pairwise(one)]
         return np.array(rows), Route(legs, states[::-1])
 
 

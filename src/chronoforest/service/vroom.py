@@ -25,7 +25,7 @@ def planned(router: Router, fleet: Fleet) -> dict[str, Any]:
     snaps = [router.snap(place) for place in frame.to_local(places)]
     assert all(snap is not None for snap in snaps)
     stops = [snap for snap in snaps if snap is not None]
-    seconds = router.table(stops, stops)[0]
+    seconds = router.table(stops, stops, is_measured=False)[0]
     is_open = np.array([vehicle.end is None for vehicle in fleet.vehicles])
     seconds[:, len(places) - len(goals) :][:, is_open] = 0.0
     kept = _possible(seconds, len(starts))

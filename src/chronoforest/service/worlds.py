@@ -27,7 +27,7 @@ from scipy.spatial.distance import cdist
 from chronoforest.data.episodes import load
 from chronoforest.envs.maps import CELL_SIZE, cell_centre, is_wall
 from chronoforest.envs.tasks import WORLDS
-from chronoforest.errors import ChronoForestError, InvalidParameter
+from chronoforest.errors import CannotWrite, ChronoForestError, InvalidParameter
 from chronoforest.exports.network import Network
 from chronoforest.names import DEFAULT_VARIANT, PRESETS, VARIANTS, full_name
 from chronoforest.peers.choice import PlannerChoice
@@ -158,24 +158,29 @@ def load_world(choice: PlannerChoice) -> World:
     preset = get_preset(choice.preset)
     planner = load_planner(choice.preset, device=choice.device, weights=choice.weights)
     has_roads = (preset.weights / "states.safetensors").is_file() or preset.recordings.is_file()
-    router = Router.load(roads_file(choice.preset)).warmed() if has_roads else None
+    router = kept_router(choice.preset).warmed() if has_roads else None
     sources = (preset.recordings, choice.weights or preset.weights)
     return World(preset.name, planner, router, sources).warmed()
 
 
-def roads_file(preset: str) -> Path:
-    """A road network's file: the one that is named, or that of a preset, written beside its recordings and
-    again when what was learned from these is newer."""
+def kept_router(preset: str) -> Router:
+    """The router of a road network's file, or of a preset: its file beside the recordings, written again when
+    what was learned from these is newer. Where it cannot be written it is made each time."""
     if preset.endswith(".npz"):
-        return Path(preset)
+        return Router.load(Path(preset))
     chosen = get_preset(preset)
     recordings, path = chosen.recordings, chosen.recordings.with_suffix(".roads.npz")
     sources = [recordings, chosen.weights / "states.safetensors"]
     times = [source.stat().st_mtime for source in sources if source.is_file()]
-    if not path.is_file() or path.stat().st_mtime < max(times, default=0.0):
-        states = kept_roadmap(chosen.weights, chosen.name) or build_roadmap(tracks_of(load(recordings)))
-        Router.of(Network.of(states, chosen.frame)).save(path)
-    return path
+    if path.is_file() and path.stat().st_mtime >= max(times, default=0.0):
+        return Router.load(path)
+    states = kept_roadmap(chosen.weights, chosen.name) or build_roadmap(tracks_of(load(recordings)))
+    router = Router(Network.of(states, chosen.frame))
+    try:
+        router.save(path)
+    except CannotWrite as error:
+        log.warning("%s; it is made again when the service starts again", error)
+    return router
 
 
 class Worlds:
