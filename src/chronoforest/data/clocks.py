@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -86,7 +85,7 @@ def few_of(num_cells: int) -> int:
     return max(1, num_cells // 100) if num_cells >= 20 else 0
 
 
-def clock_of(numbers: FloatArray, words: AbstractSet[str]) -> Clock:
+def clock_of(numbers: FloatArray, words: Sequence[str]) -> Clock:
     """Numbers as seconds: those that count smaller units since 1970, or are called so, are divided; days of
     spreadsheets are multiplied.
 
@@ -103,7 +102,7 @@ def clock_of(numbers: FloatArray, words: AbstractSet[str]) -> Clock:
     for least, parts, name in ((1e17, 1e9, "nano"), (1e14, 1e6, "micro"), (1e11, 1e3, "milli")):
         if usual > least:
             return Clock(numbers / parts, f"{name}seconds since 1970")
-    for word in words & UNIT_WORDS.keys():
+    for word in UNIT_WORDS.keys() & words:
         parts, name = UNIT_WORDS[word]
         return Clock(numbers / parts, name)
     # Days of a spreadsheet: since 1900, with fractions, of 1954 to 2119 and less than seven minutes apart.
@@ -129,7 +128,7 @@ def are_epochs(numbers: FloatArray) -> bool:
     known = numbers[np.isfinite(numbers)]
     if len(known) == 0:
         return False
-    seconds = clock_of(known, set()).seconds
+    seconds = clock_of(known, ()).seconds
     return bool(((seconds > 6e8) & (seconds < 2.3e9)).all()) and len(np.unique(known)) > len(known) / 2
 
 

@@ -235,7 +235,7 @@ def _coordinates(table: Table) -> tuple[str, str]:
     """The two columns that are called like coordinates; refused where there are none or several."""
     names = list(table.columns)
     # The shortest name that is neither the end of a trip nor something else with a direction.
-    sound = [name for name in names if not words_of(name) & {*NAMES["end"], *NAMES["no place"]}]
+    sound = [name for name in names if {*NAMES["end"], *NAMES["no place"]}.isdisjoint(words_of(name))]
     east, north = (
         min((name for name in sound if holds(name, kind)), key=len, default="")
         for kind in ("longitude", "latitude")
@@ -268,14 +268,14 @@ def _pairs(names: Sequence[str]) -> list[tuple[str, str]]:
     those: position.x, translation.0."""
     there, known = set(names), []
     for name in names:
-        if words_of(name) & {*NAMES["no place"]}:
+        if {*words_of(name)} & {*NAMES["no place"]}:
             continue
         if found := LAST_X.fullmatch(name):
             known.append((name, f"{found[1]}{'y' if found[2] == 'x' else 'Y'}{found[3] or ''}", True))
         elif re.search(r"(^|\.)0$", name):
             known.append((name, f"{name[:-1]}1", f"{name[:-1]}2" not in there))
     pairs = [(x, y, is_sure) for x, y, is_sure in known if y in there]
-    positions = [(x, y) for x, y, _ in pairs if words_of(x) & {*NAMES["place"]}]
+    positions = [(x, y) for x, y, _ in pairs if {*words_of(x)} & {*NAMES["place"]}]
     return positions or [(x, y) for x, y, is_sure in pairs if is_sure]
 
 

@@ -75,15 +75,16 @@ def plain(name: str) -> str:
 
 
 @lru_cache(maxsize=2**16)
-def words_of(name: str) -> frozenset[str]:
+def words_of(name: str) -> tuple[str, ...]:
     """The words of a name, however they are joined, in lower case."""
-    return frozenset(_in_order(name))
+    apart = re.sub(r"([a-z])([A-Z])|([A-Z])([A-Z][a-z])", r"\1\3 \2\4", name)
+    return tuple(word.lower() for word in re.findall(r"[^\W\d_]+", apart))
 
 
 def without_unit(name: str) -> str:
     """A plain name without the words of its unit, or as it is where nothing else is left."""
     units = {*NAMES["unit"], *UNIT_WORDS}
-    return "".join(word for word in _in_order(name) if word not in units) or plain(name)
+    return "".join(word for word in words_of(name) if word not in units) or plain(name)
 
 
 def is_time(name: str) -> bool:
@@ -94,7 +95,7 @@ def is_time(name: str) -> bool:
 def holds(name: str, *kinds: str) -> bool:
     """Whether a word of some kinds is in a name; longitude and latitude also where joined to others."""
     words, joined = {word for kind in kinds for word in NAMES[kind]}, plain(name)
-    return bool(words_of(name) & words) or any(word in joined for word in words if len(word) >= 8)
+    return not words.isdisjoint(words_of(name)) or any(word in joined for word in words if len(word) >= 8)
 
 
 def has_axes(names: Iterable[str]) -> bool:
@@ -116,8 +117,3 @@ def listed(names: Iterable[str], between: str = ", ", most: int = 50) -> str:
     known = list(names)
     more = f" and {len(known) - most} more" if len(known) > most else ""
     return between.join(known[:most]) + more
-
-
-def _in_order(name: str) -> list[str]:
-    apart = re.sub(r"([a-z])([A-Z])|([A-Z])([A-Z][a-z])", r"\1\3 \2\4", name)
-    return [word.lower() for word in re.findall(r"[^\W\d_]+", apart)]

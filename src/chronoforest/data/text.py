@@ -7,7 +7,6 @@ import codecs
 import csv
 import io
 from collections.abc import Sequence
-from functools import cached_property
 from itertools import islice, product
 from pathlib import Path
 
@@ -193,36 +192,28 @@ def _suggested(path: Path, rows: Sequence[Sequence[str]], width: int) -> list[st
 
 
 class Sample:
-    """Some rows of a file without a header; texts, numbers: [columns][n] cells, NaN where they are none."""
+    """Some rows of a file without a header.
+
+    texts, numbers: [columns][n] cells, NaN where they are none; times: which column is the time, or which two
+    are the date and the time; bodies: columns in which most cells are like others, as those are that tell
+    recordings apart; past the first, a mere yes or no names no body.
+    """
 
     def __init__(self, texts: Sequence[Sequence[str]]) -> None:
         self.texts = texts
         self.numbers = [np.array([_number(text) for text in column]) for column in texts]
-
-    @cached_property
-    def times(self) -> dict[int, str]:
-        """Which column is the time, or which two are the date and the time."""
-        for k, (texts, numbers) in enumerate(zip(self.texts, self.numbers, strict=True)):
-            if are_dates(texts) or are_epochs(numbers):
-                return {k: "time"}
-        found: dict[int, str] = {}
-        for name, pattern in (("time", HOURS), ("date", DATE)):
-            known = [k for k, texts in enumerate(self.texts) if all(map(pattern.fullmatch, texts))]
-            found |= dict.fromkeys(known[:1], name)
-        return found
-
-    @cached_property
-    def bodies(self) -> list[int]:
-        """Columns in which most cells are like others, as those are that tell recordings apart; past the
-        first, a mere yes or no names no body."""
-        few = [k for k, texts in enumerate(self.texts) if len(set(texts)) <= max(1, len(texts) // 3)]
-        return [k for k in few if k not in self.times and (k == 0 or not set(self.texts[k]) <= {"0", "1"})]
+        cells = zip(texts, self.numbers, strict=True)
+        clocks = [k for k, (column, numbers) in enumerate(cells) if are_dates(column) or are_epochs(numbers)]
+        self.times = dict.fromkeys(clocks[:1], "time")
+        for name, pattern in (("time", HOURS), ("date", DATE)) if not clocks else ():
+            known = [k for k, column in enumerate(texts) if all(map(pattern.fullmatch, column))]
+            self.times |= dict.fromkeys(known[:1], name)
+        few = [k for k, column in enumerate(texts) if len(set(column)) <= max(1, len(column) // 3)]
+        self.bodies = [k for k in few if k not in self.times and (k == 0 or not set(texts[k]) <= {"0", "1"})]
 
     def steps(self, k: int, body: int | None = None) -> FloatArray:
         """From a cell to the next, of the same body where its column is given."""
-        if body is None:
-            return np.diff(self.numbers[k])
-        codes = np.unique(self.texts[body], return_inverse=True)[1]
+        codes = np.unique(self.texts[body or 0], return_inverse=True)[1] * (body is not None)
         order = np.argsort(codes, kind="stable")
         return np.asarray(np.diff(self.numbers[k][order])[np.diff(codes[order]) == 0])
 
