@@ -80,8 +80,7 @@ def order_of(*names: str) -> str:
 def _look_like_degrees(
     places: FloatArray, steps: FloatArray, speeds: FloatArray | None, is_named: bool
 ) -> bool:
-    """Whether coordinates move as degrees do: in small fractions, never as fast as sound (0.003 degrees a
-    second) and, where they are called something else, far from 0, where made-up worlds lie."""
+    """Whether coordinates move as degrees do: finely, slower than sound and, unless named, far from 0."""
     if len(places) == 0 or not (np.abs(places) <= (180.0, 90.0)).all():
         return False
     if speeds is not None and len(speeds) and float(np.quantile(speeds, 0.95)) > 0.003:
@@ -97,10 +96,8 @@ def _look_like_degrees(
 
 
 def axes_of(tracks: Tracks, units: Units, are_degrees: bool, has_clock: bool) -> Axes:
-    """What the coordinates of recordings are; refused where they are called degrees and cannot be.
-
-    units: what the user says, or `auto` to find out; are_degrees: by the names of their columns.
-    """
+    """What the coordinates of recordings are, by the user's units or by their columns' names; refused where
+    they are called degrees and cannot be."""
     is_known = {"degrees": True, "plain": False, "auto": are_degrees or None}[units]
     moves, speeds = tracks.moves[tracks.is_step], tracks.speeds[tracks.is_step]
     axes = coordinate_axes(tracks.places, is_known, moves, speeds if has_clock else None)
@@ -155,8 +152,7 @@ def chosen_frame(
 
 
 def without_nowhere(tracks: Tracks, frame: Frame) -> tuple[Tracks, Finding]:
-    """Leave out rows without a fix: places that no degrees can be, that lie beyond any plane, or that are 0,
-    0 in a world far from there. Where a fifth of the rows has none, something else is wrong."""
+    """Leave out rows without a fix or beyond any plane; refused where they are a fifth of all."""
     is_known = _is_somewhere(tracks.places, frame)
     num_odd, num_rows = int((~is_known).sum()), len(is_known)
     if num_odd > 0.2 * num_rows:
@@ -190,8 +186,7 @@ def _busiest(tracks: Tracks) -> str:
 
 
 def _is_somewhere(places: FloatArray, frame: Frame) -> BoolArray:
-    """[n] whether places can belong to the world around a frame's origin; more than 3,000 km from there a
-    plane is no picture of the globe any more."""
+    """[n] whether places have a fix and lie within 3,000 km of the origin, as far as a plane is a picture."""
     if not frame.is_degrees:
         return np.asarray((places != 0.0).any(axis=1) | (not any(frame.origin)))
     known = can_be_degrees(places)

@@ -77,8 +77,7 @@ def with_fine_times(tracks: Tracks) -> tuple[Tracks, Finding]:
 
 
 def _are_side_by_side(track: Tracks) -> bool:
-    """Whether rows that share a time lie farther from each other than from the same one of the next time, as
-    those of bodies beside each other do, and not those of one that goes on."""
+    """Whether rows of one time lie farther apart than from those of the next time: several bodies do."""
     firsts = np.flatnonzero(np.diff(track.time, prepend=-np.inf) > 0)
     counts = np.diff(firsts, append=len(track.time))
     usual = int(np.median(counts))
@@ -117,10 +116,7 @@ def without_constants(tracks: Tracks, names: Sequence[str]) -> tuple[Tracks, set
 
 
 def described(tracks: Tracks, unit: str) -> tuple[Finding, ...]:
-    """What is odd about speeds, and how often nothing moved; unit: of speeds.
-
-    Recordings whose speeds differ by orders of magnitude were probably written in different units.
-    """
+    """What is odd about speeds, such as other units, and how often nothing moved; unit: of speeds."""
     share = 1.0 - float(moving_steps(tracks).sum() / tracks.is_step.sum())
     still = Finding("standing still", f"{100 * share:.0f} % of the steps", "kept" if share else "")
     usual, paces = usual_speed(tracks), {}
@@ -141,9 +137,8 @@ def described(tracks: Tracks, unit: str) -> tuple[Finding, ...]:
 
 
 def without_spikes(tracks: Tracks) -> tuple[Tracks, Finding]:
-    """Leave out a few rows that lie far off while those before and after them lie together: up to three that
-    were reached and left too fast, and one off to one side, reached and left faster than 95 % of all moves in
-    opposite directions, since nothing that moves so fast turns round within a row."""
+    """Leave out up to three rows that were reached and left too fast, and one far aside, reached and left
+    faster than 95 % of all moves in opposite directions: nothing turns round so fast."""
     calm = _calm_speeds(tracks)
     bound, fast = jump_bound(calm), float(np.quantile(calm, 0.95))
     places, time, took = tracks.places, tracks.time, tracks.took
@@ -171,8 +166,7 @@ def split_at_jumps(tracks: Tracks, unit: str) -> tuple[Tracks, Finding]:
 
 
 def _calm_speeds(tracks: Tracks) -> FloatArray:
-    """[n] units per second of every step, with the median of three rows for every place, which a single stray
-    row does not move: a hundredth of such rows would hide all."""
+    """[n] speeds of all steps over medians of three rows, so that a hundredth of stray rows hides nothing."""
     places = tracks.places.copy()
     around = np.sort(np.stack([places[:-2], places[1:-1], places[2:]]), axis=0)
     is_inner = tracks.is_step[:-1] & tracks.is_step[1:]

@@ -67,8 +67,7 @@ class Table:
         return len(next(iter(self.columns.values())))
 
     def numbers(self, name: str) -> FloatArray:
-        """[N] a column as numbers; text is parsed, with decimal commas and as degrees with a hemisphere too.
-        An empty cell is NaN, and so are a few that hold something else."""
+        """[N] a column as numbers; an empty cell is NaN, and so are a few that hold something else."""
         column = self._column(name)
         if column.dtype.kind in "biuf":
             return np.asarray(column, dtype=np.float64)
@@ -80,8 +79,7 @@ class Table:
         return numbers
 
     def clock(self, name: str) -> Clock:
-        """A column as seconds: dates since 1970, numbers as they are or, where they can only be other units,
-        in seconds. Hours of a day are joined with the days of another column."""
+        """A column as seconds, since 1970 where it holds dates, whose days may be in another column."""
         column = self._column(name)
         if column.dtype.kind == "M":
             seconds = column.astype("datetime64[us]").astype(np.int64).astype(np.float64) / 1e6
@@ -106,8 +104,7 @@ class Table:
         return [str(cell) for cell in self._column(name).tolist()]
 
     def texts(self, name: str, most: int | None = None) -> list[str]:
-        """A column as text without spaces around it, "" where a cell holds nothing; most: of so many rows
-        from all over it."""
+        """A column as text, "" where a cell holds nothing; most: of so many rows from all over it."""
         column = self._column(name)
         if most is not None and len(self) > most:
             column = column[np.unique(np.linspace(0, len(self) - 1, most).astype(int))]
@@ -138,8 +135,7 @@ class Table:
 
 
 def number_of(text: str) -> float:
-    """A cell as a number, with a decimal comma or as degrees, minutes and seconds, south and west negative;
-    NaN where it is none."""
+    """A cell as a number, with a decimal comma or as degrees with a hemisphere; NaN where it is none."""
     written = text.replace(",", ".", 1) if "." not in text else text
     with suppress(ValueError):
         return float(written)
@@ -263,9 +259,8 @@ def _coordinates(table: Table) -> tuple[str, str]:
 
 
 def _pairs(names: Sequence[str]) -> list[tuple[str, str]]:
-    """Columns that can only be coordinates: names that differ in nothing but an x and a y at their end, which
-    stand apart, pose.x and pose.y, or the two columns of an array. Where some are called positions, only
-    those: position.x, translation.0."""
+    """Columns that can only be coordinates: names that differ in an x and a y at their end, pose.x and
+    pose.y, or the two columns of an array; where some are called positions, only those."""
     there, known = set(names), []
     for name in names:
         if {*words_of(name)} & {*NAMES["no place"]}:
@@ -303,11 +298,8 @@ def _first_of(table: Table, names: Sequence[str], taken: Collection[str]) -> str
 
 
 def interleaved(table: Table, columns: Columns, places: FloatArray, time: FloatArray | None) -> str:
-    """What speaks for rows of several bodies in one recording, "" where nothing does; refused where a column
-    tells them apart, since the way then shrinks to a third.
-
-    places: [N, 2]; time: [N] or None.
-    """
+    """What speaks for rows [N, 2] of several bodies in one recording, "" where nothing does; refused where a
+    column tells them apart, since the way then shrinks to a third. time: [N] or None."""
     order = np.arange(len(places)) if time is None else np.argsort(time, kind="stable")
     rows = order[np.isfinite(places[order]).all(axis=1)][:20_000]
     places = places[rows]

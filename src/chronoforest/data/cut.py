@@ -44,11 +44,8 @@ class Cutting:
 
 
 def split_at_holes(tracks: Tracks, period: float, gap: float | None, unit: str) -> tuple[Tracks, Finding]:
-    """Part recordings where rows are missing for longer than a gap or, where none is given, where a straight
-    line at the recorded speeds is not plausible.
-
-    period: seconds from row to row; unit: of times.
-    """
+    """Part recordings where rows are missing for longer than a gap or, without one, where a straight line at
+    the recorded speeds is not plausible; period: seconds from row to row; unit: of times."""
     shortest = gap or Cutting.short_hole * period
     is_hole = tracks.took > shortest * (1 + 1e-6)
     what = f"longer than {plainly(shortest)} {unit}"
@@ -102,8 +99,7 @@ def fitting_length(tracks: Tracks) -> int:
 
 
 def _is_plausible(tracks: Tracks, is_hole: BoolArray, period: float) -> BoolArray:
-    """[N − 1] whether a body may have gone straight from a row to the next: not faster and not much farther
-    than bodies go where no row is missing."""
+    """[N − 1] whether a body may have gone straight on to the next row, as fast and far as bodies go."""
     is_whole = tracks.is_step & ~is_hole
     fast, move = np.inf, 0.0
     if is_whole.any():

@@ -50,10 +50,8 @@ class Densified:
 def densified(
     tracks: Tracks, step: float | None, period: float, between: Between, unit: str, watch: Watch = unwatched
 ) -> Densified:
-    """Recordings with the ways between their rows, and how many rows to make of one.
-
-    step: what the user wants, which stays; period: what rows were to be apart; unit: of lengths.
-    """
+    """Recordings with the ways between their rows, and how many rows to make of one; step: what the user
+    wants, which stays; period: what rows were to be apart; unit: of lengths."""
     spacing = Spacing.of(tracks)
     is_thinned = period > 1.5 * median_period(tracks)
     is_asked = spacing.is_coarse and between == "followed" and not is_thinned
@@ -110,8 +108,7 @@ class Crowd:
 
     @classmethod
     def of(cls, rows: FloatArray, is_last: BoolArray, move: float) -> Crowd:
-        """Of rows [N, 2], some of which are the last of a recording [N]; those in a square of a twentieth of
-        a usual move are one place, amid them."""
+        """Of rows [N, 2] and whether each is a last one; those within a twentieth of a move are one place."""
         from scipy.sparse import csr_array  # commands that import nothing start without SciPy
         from scipy.spatial import Delaunay
 
@@ -167,8 +164,7 @@ class Crowd:
 
 
 def followed(tracks: Tracks, move: float, watch: Watch = unwatched) -> Followed | None:
-    """Tracks that lead over the places of others between their rows, or None where that is no better than
-    straight lines; move: units from row to row."""
+    """Tracks led over the places of others, None where lines do as well; move: units from row to row."""
     rows, is_last = tracks.places, np.append(~tracks.is_step, True)
     missed_by_lines, missed = _missed(rows, is_last, move)
     if not missed < missed_by_lines:
@@ -180,8 +176,7 @@ def followed(tracks: Tracks, move: float, watch: Watch = unwatched) -> Followed 
 
 
 def _missed(rows: FloatArray, is_last: BoolArray, move: float) -> tuple[float, float]:
-    """Units that held-out rows lie off the line between the rows beside them on average, and off the way over
-    other rows; not numbers where too few can be held out."""
+    """Units that held-out rows lie off straight lines and off ways over other rows, NaN where too few do."""
     hops = np.where(is_last[:-1], 0.0, np.linalg.norm(np.diff(rows, axis=0), axis=1))
     inner = np.flatnonzero(are_moves(np.minimum(hops[:-1], hops[1:]), move)) + 1
     held_out = inner[:: max(3, len(inner) // 500)]

@@ -161,10 +161,8 @@ def plainly(number: float) -> str:
 
 
 def centre_of(degrees: FloatArray) -> tuple[float, float]:
-    """Longitude and latitude amid places [n, 2], wherever the antimeridian runs; 0 to 360 stays so.
-
-    Of longitudes the middle of the better half of the circle is taken, so that a few stray ones do not count.
-    """
+    """Longitude and latitude amid places [n, 2], wherever the antimeridian runs; 0 to 360 stays so. The
+    middle of the better half of the circle is taken, so that a few stray ones do not count."""
     angle = np.radians(degrees[:, 0])
     mean = np.degrees(np.arctan2(np.sin(angle).mean(), np.cos(angle).mean()))
     longitude = float(mean + np.median((degrees[:, 0] - mean + 180.0) % 360.0 - 180.0))

@@ -103,10 +103,7 @@ class Imported:
 def import_files(
     sources: Sequence[str | Path], columns: Columns, params: ImportParams, watch: Watch = unwatched
 ) -> Imported:
-    """Read, check, clean and cut recordings; what cannot be used raises BadDataset.
-
-    watch: receives how far reading and what else takes long has come.
-    """
+    """Read, check, clean and cut recordings; what cannot be used raises BadDataset; watch: sees how far."""
     if not sources:
         raise BadDataset("no files to import")
     largest = None if params.max_gib is None else int(params.max_gib * 2**30)
@@ -178,8 +175,7 @@ def save_episodes(path: Path, episodes: Episodes) -> None:
 
 
 def _sampling(tracks: Tracks, step: float | None, frame: Frame) -> tuple[float, Finding]:
-    """Seconds between rows: told, the median of the recordings, or as many medians as it takes to cross the
-    world in the most moves that a distance in steps can be learned over, or to see moves among noise."""
+    """Seconds between rows: told, or as many medians as show moves among noise and across the world."""
     usual, across = median_period(tracks), moves_across(tracks)
     is_odd = frame.has_clock and usual >= 100 and float(np.abs(tracks.time).max()) < 1e8
     wide, noisy = max(1, round(across / Cutting.most_across)), rows_to_see_a_move(tracks)
@@ -207,9 +203,8 @@ class Recordings:
 
 @dataclass(frozen=True)
 class _File:
-    """Recordings of a file: the name, times [n] and values [n, columns] of each; clock: what its times are,
-    where they are not plain seconds; odd: what else is to be said; guessed: names of its columns, where it
-    has none itself; ends: the columns that are true in the last row of a recording."""
+    """Recordings of a file: the name, times [n] and values [n, columns] of each; clock, odd: what to say of
+    its times and rows; guessed: names it lacks itself; ends: columns that are true in last rows."""
 
     parts: Sequence[tuple[str, FloatArray, FloatArray]]
     columns: Columns

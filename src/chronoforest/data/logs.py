@@ -28,8 +28,7 @@ INFO = Path("meta", "info.json")
 
 
 def read_numpy(path: Path) -> dict[str, Column]:
-    """`.npz` arrays by name; a table in a `.npy` by field or by position. Of a stack of episodes [E, T, D],
-    every row also has its episode and its number in it."""
+    """Arrays by name, field or position; rows of a stack [E, T, D] also have an episode and a number."""
     with reading(path, "a NumPy file", BadDataset):
         try:
             loaded = np.load(path, allow_pickle=False)
@@ -168,8 +167,7 @@ KINDS: dict[str, Callable[[Any], Iterator[Place]]] = {
 
 
 def read_bag(path: Path) -> Table:
-    """Places over time of the kind of message that moves most often; each topic is a vehicle of its own, and
-    the table is named by them."""
+    """Places over time of the kind of message that moves most often; each topic is a vehicle."""
     found = _places(path)
     moving = {key: rows for key, rows in found.items() if np.ptp(np.array(rows), axis=0)[1:].any()}
     if not moving:

@@ -65,8 +65,7 @@ def _layer(pyogrio: Any, content: bytes | Path, layer: int) -> dict[str, Column]
 
 
 def _of_shapes(shapes: Column, rest: Mapping[str, Column], is_geographic: bool) -> dict[str, Column]:
-    """A row for every point of geometries [n] in well-known binary, beside what else is known of each [n];
-    where there are lines, of these alone."""
+    """A row for every point of geometries [n] in well-known binary, of lines alone where there are any."""
     shapely = optional("shapely", "geo")
     with np.errstate(invalid="ignore"):
         found = shapely.from_wkb(shapes, on_invalid="ignore")  # such as a line of one place

@@ -118,8 +118,7 @@ def _read(path: Path, form: Format, header: Sequence[str], largest: int) -> Tabl
 
 
 def _largest() -> int:
-    """Bytes of text that this machine can import at once: reading takes about eleven bytes of memory for each
-    byte of a table."""
+    """Bytes of text that this machine can import: reading takes about eleven bytes of memory for each."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 16
 
 
@@ -206,8 +205,7 @@ ADVICE = {
 
 
 def ending_of(path: Path) -> str:
-    """The last part of the name, or the one before .gz and the like where a packed file is read like any
-    other."""
+    """The last part of the name, or the one before .gz and the like where a packed file is read."""
     *_, inner, last = ("", "", *map(str.lower, path.suffixes))
     return inner if last in PACKED and not (inner in FORMATS and FORMATS[inner].is_whole) else last
 
@@ -249,10 +247,7 @@ def _refuse_all(name: Path, paths: Iterable[Path]) -> NoReturn:
 
 
 def _unpack(archive: Path, folder: Path, largest: int) -> None:
-    """Unpack the files of an archive that can be read, once it is known that they are not too large.
-
-    Not by `shutil.unpack_archive`, which unpacks all before anybody can see how much that is.
-    """
+    """Unpack what can be read, once its size is known; `shutil.unpack_archive` unpacks all unseen."""
     is_zip = archive.name.lower().endswith(ZIPS)
     what = "a zip archive" if is_zip else "a tar archive"
     with reading(archive, what, BadDataset):
@@ -280,10 +275,8 @@ def _unpack(archive: Path, folder: Path, largest: int) -> None:
 
 
 def _members(file: Any, largest: int) -> Iterator[tuple[str, int, Any]]:
-    """Name, size and entry of every file in an archive; links and places outside the folder are left out.
-
-    Ends at the first that is too large, since a tar is unpacked to see the next.
-    """
+    """Name, size and entry of every file, no links and nothing outside; a tar's first too large one ends it,
+    since the next is seen only by unpacking."""
     for entry in file.infolist() if isinstance(file, zipfile.ZipFile) else file:
         if isinstance(entry, zipfile.ZipInfo):
             yield entry.filename, entry.file_size, entry

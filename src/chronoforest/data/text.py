@@ -38,10 +38,8 @@ TIMED = {"time", "seq", "frame"}
 
 
 def read_text(path: Path, content: bytes, header: Sequence[str] = (), num_skipped: int = 0) -> Table:
-    """A header and rows of equal length, a row for every place.
-
-    header: names instead of those in the first row, or for files without any; num_skipped: lines at the top.
-    """
+    """A header and rows of equal length, a row for every place; header: names instead of those of the file;
+    num_skipped: lines at the top."""
     rows = _rows(path, content, num_skipped)
     if not rows:
         raise BadDataset(f"{path}: empty")
@@ -88,8 +86,7 @@ def _rows(path: Path, content: bytes, num_skipped: int) -> list[list[str]]:
 
 
 def _encoding(path: Path, content: bytes) -> str:
-    """UTF-8, what old programs write instead, or UTF-16 or UTF-32 where the file begins with their mark or
-    has zeros where they do."""
+    """UTF-8, what old programs write instead, or UTF-16 or UTF-32 by their mark or their zeros."""
     start = content[:1000]
     zeros = "".join("0" if start[k::4].count(0) > len(start) / 6 else "x" for k in range(4))
     wide = [encoding for mark, encoding in MARKS.items() if content.startswith(mark)]
@@ -105,8 +102,7 @@ def _encoding(path: Path, content: bytes) -> str:
 
 
 def _separator(lines: Sequence[str]) -> str:
-    """Tab, semicolon or bar where every line has as many, else comma, or spaces where there is none; decimal
-    commas may stand between the others."""
+    """Tab, semicolon or bar where every line has as many, else comma, or spaces where there is none."""
     known = [line for line in lines if line.strip() and not line.startswith("#")]
     for part in (known, known[8:]):
         for separator in "\t;|":
@@ -127,8 +123,7 @@ def _num_comments(lines: Sequence[str], separator: str) -> int:
 
 
 def _names(rows: Sequence[Sequence[str]]) -> list[str]:
-    """The cells of the first row without the hash that may stand before them, and without an empty one at the
-    end where every line ends with a comma."""
+    """Cells of the first row without a hash before them and without one that is empty at the end of all."""
     names = [cell.strip() for cell in rows[0]]
     names = names[1:] if names[0] == "#" else [names[0].lstrip("# "), *names[1:]]
     ends_with_comma = names[-1:] == [""] and not any("".join(row[len(names) - 1 :]) for row in rows[1:3])
@@ -173,11 +168,7 @@ def _holds_value(cell: str) -> bool:
 
 
 def _suggested(path: Path, rows: Sequence[Sequence[str]], width: int) -> list[str]:
-    """Names for the columns of a file whose first row names nothing; refused, with what would name them, if
-    values do not show it.
-
-    width: cells of a row that count.
-    """
+    """Names for columns, of which `width` cells count; refused with a proposal if values do not show them."""
     sample = [[cell.strip() for cell in row[:width]] for row in rows[:500] if len(row) >= width]
     names, is_certain = Sample(list(zip(*sample, strict=True))).names()
     if TIMED & {*names} and is_certain:
@@ -223,8 +214,7 @@ class Sample:
         return len(steps) > 0 and bool((steps > 0).all())
 
     def names(self) -> tuple[list[str], bool]:
-        """A name for every column, from what it holds, and whether degrees can only be in that order; no
-        names where nothing looks like coordinates."""
+        """A name for every column, none without places, and whether the order of degrees is certain."""
         places, is_certain = self._places()
         if not places:
             return [], True
@@ -266,8 +256,8 @@ class Sample:
         return dict(zip(best, names, strict=True)), axes.is_certain
 
     def _order(self, free: Sequence[int]) -> dict[int, str]:
-        """The column that rises from row to row, or from row to row of each body that another one names: a
-        count of rows or pictures where nearly every step is the same whole number, else a time in seconds."""
+        """The column that rises from row to row, or within each body that another one names: a count where
+        nearly every step is the same whole number, else a time in seconds."""
         ids = [k for k in self.bodies if k in free][:20]
         for body, k in [*product([None], free), *((body, k) for k, body in product(free, ids) if body != k)]:
             if self.rises(k, body):

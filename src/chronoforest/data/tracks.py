@@ -152,28 +152,22 @@ def resampled(tracks: Tracks, period: float) -> Tracks:
     return Tracks.joined(parts)
 
 
-def are_moves(lengths: FloatArray, usual: float | None = None, standing: float = 0.1) -> BoolArray:
-    """[n] whether ways or speeds are moves, and not the wandering of what stands still.
-
-    usual: way or speed; that of the fastest tenth unless given; standing: share of it up to which a body
-    stands still.
-    """
+def are_moves(lengths: NDArray[Any], usual: float | None = None) -> BoolArray:
+    """[n] whether ways or speeds are moves, and not the wandering of what stands still: more than a tenth of
+    a usual one, which is that of the fastest tenth unless given."""
     if len(lengths) == 0:
         return np.zeros(0, dtype=bool)
-    return np.asarray(lengths > standing * (np.quantile(lengths, 0.9) if usual is None else usual))
+    return np.asarray(lengths > 0.1 * (np.quantile(lengths, 0.9) if usual is None else usual))
 
 
 def jump_bound(lengths: NDArray[Any]) -> float:
-    """What a step must exceed to be a jump: five times what all but the longest hundredth reach.
-
-    Teleports and faults are rarer than that, and no body moves so unevenly.
-    """
+    """What a step must exceed to be a jump: five times what all but the longest hundredth reach, since
+    teleports and faults are rarer than that, and no body moves so unevenly."""
     return 5.0 * float(np.quantile(lengths, 0.99, method="lower"))
 
 
 def usual_speed(tracks: Tracks) -> float:
-    """Units per second that most of the way was gone at or below, jumps left out; however long bodies stand
-    and wander meanwhile does not matter."""
+    """Units per second that most of the way was gone at or below, jumps and standing left out."""
     around = np.nan_to_num(np.pad(tracks.speeds, 1), nan=0.0, posinf=np.inf)
     beside = np.maximum(around[2:], around[:-2])
     is_alone = np.pad(~tracks.is_step, 1, constant_values=True)
@@ -211,8 +205,8 @@ def moves_across(tracks: Tracks) -> float:
 
 
 def rows_to_see_a_move(tracks: Tracks) -> int:
-    """Rows that it takes until moves are no longer lost in noise: the way across two of them is nine tenths
-    of the way along them in the median; 1 where no number of rows does."""
+    """Rows until moves are not lost in noise: two of them lead nine tenths as far as they are long; 1 where
+    no number of rows does."""
     for lag in (1, 2, 3, 5, 8, 12, 20, 30):
         before, after = _around(tracks, lag)
         along = np.linalg.norm(before, axis=1) + np.linalg.norm(after, axis=1)

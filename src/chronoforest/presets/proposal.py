@@ -16,6 +16,7 @@ import numpy as np
 
 from chronoforest.data.episodes import Episodes, gaps
 from chronoforest.data.frames import Frame
+from chronoforest.data.tracks import are_moves
 from chronoforest.errors import BadDataset
 from chronoforest.models.density import DensityParams, fit_density
 from chronoforest.models.params import FRAMES_PER_TOKEN
@@ -87,7 +88,7 @@ class Statistics:
     def step(self) -> float:
         """Median length of a step, standing still and jumps left out."""
         lengths = self.episodes.step_lengths
-        is_moving = (lengths > 0.1 * np.quantile(lengths, 0.9)) & (lengths <= self.episodes.jump)
+        is_moving = are_moves(lengths) & (lengths <= self.episodes.jump)
         if not is_moving.any():
             raise BadDataset("the recordings hardly move; a preset needs motion")
         return float(np.median(lengths[is_moving]))
