@@ -165,8 +165,12 @@ def test_a_dataset_of_lerobot_without_rows_or_with_too_many_is_refused(tmp_path)
     folder = lerobot(tmp_path / "robot")
     with pytest.raises(BadDataset, match=r"robot holds .*--max-gib"):
         import_files([folder], Columns(), ImportParams(max_gib=1e-6))
-    for path in folder.glob("data/*/*"):
-        path.unlink()
+    first, second = sorted(folder.glob("data/*/*"))
+    first.write_bytes(b"PAR1")
+    with pytest.raises(BadDataset, match="robot is damaged or not a LeRobot dataset"):
+        import_files([folder], Columns(), ImportParams())
+    first.unlink()
+    second.unlink()
     for about in ((folder / "meta" / "info.json").read_text(), '{"codebase_version": "v3.0"}'):
         (folder / "meta" / "info.json").write_text(about)
         with pytest.raises(BadDataset, match="robot is damaged or not a LeRobot dataset"):

@@ -108,30 +108,27 @@ def is_lerobot(folder: Path) -> bool:
     return path.is_file() and b'"codebase_version"' in path.read_bytes()
 
 
-def read_lerobot(folder: Path) -> Table:
+def read_lerobot(folder: Path) -> dict[str, Column]:
     """All rows of a LeRobot dataset, of version 2 or 3, without pictures; what a feature of several numbers
     calls them names its columns: observation.state.x, or observation.state.0 where it calls them nothing."""
     pyarrow, parquet = optional("pyarrow", "parquet"), optional("pyarrow.parquet", "parquet")
-    with reading(folder, "a LeRobot dataset", BadDataset):
-        features = json.loads((folder / INFO).read_text())["features"]
-        kept = [name for name, about in features.items() if about["dtype"] not in ("image", "video")]
-        files = sorted(folder.glob("data/**/*.parquet"))
-        if not files:
-            raise BadDataset("there is no data/chunk-000/file-000.parquet")
-        rows = pyarrow.concat_tables([parquet.read_table(path, columns=kept) for path in files])
-        columns: dict[str, Column] = {}
-        for name in rows.column_names:
-            values = np.array(rows.column(name).to_pylist())
-            if values.ndim == 1:
-                columns[name] = values
-                continue
-            names = features[name].get("names") or ()
-            while isinstance(names, Mapping):  # {"motors": ["x", "y"]}
-                names = next(iter(names.values()), ())
-            flat = values.reshape(len(values), -1)
-            labels = names if len(set(names)) == flat.shape[1] else range(flat.shape[1])
-            columns |= {f"{name}.{label}": column for label, column in zip(labels, flat.T, strict=True)}
-        return Table(str(folder), columns)
+    features = json.loads((folder / INFO).read_text())["features"]
+    kept = [name for name, about in features.items() if about["dtype"] not in ("image", "video")]
+    files = sorted(folder.glob("data/**/*.parquet"))
+    if not files:
+        raise BadDataset("there is no data/chunk-000/file-000.parquet")
+    rows = pyarrow.concat_tables([parquet.read_table(path, columns=kept) for path in files])
+    columns: dict[str, Column] = {}
+    for name in rows.column_names:
+        values = np.array(rows.column(name).to_pylist())
+        flat = values.reshape(len(values), -1)
+        names = features[name].get("names") or ()
+        while isinstance(names, Mapping):  # {"motors": ["x", "y"]}
+            names = next(iter(names.values()), ())
+        labels = names if len(set(names)) == flat.shape[1] else range(flat.shape[1])
+        cells = {f"{name}.{label}": column for label, column in zip(labels, flat.T, strict=True)}
+        columns |= {name: values} if values.ndim == 1 else cells
+    return columns
 
 
 Place = tuple[str, float, float]

@@ -86,16 +86,13 @@ def read_table(source: str | Path, header: Sequence[str] = (), largest: int | No
     if str(source).startswith(MINARI):
         return Table(str(source), read_minari(str(source).removeprefix(MINARI)))
     path, largest = Path(source), largest or _largest()
-    if is_lerobot(path):
-        refuse_too_large(str(path), sum(map(_size_of, path.glob("data/**/*.parquet"))), 4 * largest)
-        return read_lerobot(path)
-    form = FORMATS.get(ending_of(path))
+    form = LEROBOT if is_lerobot(path) else FORMATS.get(ending_of(path))
     if form is None:
         known = f"known are {', '.join(FORMATS)}, text also with {', '.join(PACKED)}, folders, .zip and .tar "
         known += f"of them, and {MINARI}NAME for a Minari dataset"
         kind = path.suffix or "a file without an ending"
         raise BadDataset(f"{path}: cannot read {kind}; {_advice(path) or known}")
-    if not path.is_file():
+    if not path.is_file() and form is not LEROBOT:
         raise BadDataset(f"{path}: no such file")
     try:
         return _read(path, form, header, largest)
@@ -143,7 +140,9 @@ def content_of(path: Path, largest: int) -> bytes:
 
 
 def _size_of(path: Path) -> int:
-    """Bytes that a file that is packed itself holds, with what belongs to it beside it."""
+    """Bytes that a file that is packed itself holds, with what belongs to it beside it or in a folder."""
+    if path.is_dir():
+        return sum(map(_size_of, path.glob("data/**/*.parquet")))
     if path.suffix.lower() == ".parquet":
         about = optional("pyarrow.parquet", "parquet").ParquetFile(path).metadata
         return sum(about.row_group(k).total_byte_size for k in range(about.num_row_groups))
@@ -189,6 +188,8 @@ FORMATS: dict[str, Format] = {
     **dict.fromkeys((".npz", ".npy"), Format(read_numpy, is_whole=True)),
 }
 """How each ending is read; the one place to add another."""
+
+LEROBOT = Format(read_lerobot, "a LeRobot dataset", is_whole=True)
 
 ADVICE = {
     ".xlsx .xls .ods": "save it as CSV, which every spreadsheet can do, and import that",
