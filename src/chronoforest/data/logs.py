@@ -127,7 +127,7 @@ def read_lerobot(folder: Path) -> dict[str, Column]:
             names = next(iter(names.values()), ())
         labels = names if len(set(names)) == flat.shape[1] else range(flat.shape[1])
         cells = {f"{name}.{label}": column for label, column in zip(labels, flat.T, strict=True)}
-        columns |= {name: values} if values.ndim == 1 else cells
+        columns |= {name: flat[:, 0]} if flat.shape[1] == 1 else cells
     return columns
 
 

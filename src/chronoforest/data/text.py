@@ -173,7 +173,7 @@ def _suggested(path: Path, rows: Sequence[Sequence[str]], width: int) -> list[st
     names, is_certain = Sample(list(zip(*sample, strict=True))).names()
     if TIMED & {*names} and is_certain:
         return names
-    if names:
+    if 0 < len(names) <= 20:  # nobody types more
         doubt = "" if is_certain else " (both orders of lon and lat would fit)"
         advice = f"if these are {', '.join(names)}, add --header {','.join(names)}{doubt}"
     else:
