@@ -28,6 +28,19 @@ def follow(env, path, tracker=None, replan=None, **params):
     return walk(env, start, route, tracker or StraightTracker(), replan, ExecutionParams(**params))
 
 
+def across(world, goal=(12, 0), tracker=None, replan=None, **params):
+    """A walk from the origin straight to a goal in a world without walls."""
+    route = Route(dense([[0, 0], goal]), NOBODY, ())
+    return walk(
+        world,
+        world.start([0, 0], goal),
+        route,
+        tracker or StraightTracker(),
+        replan,
+        ExecutionParams(**params),
+    )
+
+
 class Resting:
     """Never moves."""
 
@@ -138,25 +151,18 @@ class Sticky:
 
 @pytest.mark.parametrize(("idle_steps", "cause"), [(10, "none"), (0, "stuck")])
 def test_an_agent_at_rest_walks_back_a_moment_and_gets_away(idle_steps, cause):
-    world = Corridor()
-    start = world.start([0, 0], [6, 0])
-    route = Route(dense([[0, 0], [6, 0]]), NOBODY, ())
-    rollout = walk(world, start, route, Sticky(), params=ExecutionParams(idle_steps=idle_steps))
-    assert rollout.cause == cause
+    assert across(Corridor(), [6, 0], Sticky(), idle_steps=idle_steps).cause == cause
 
 
 def test_a_teleport_is_noticed_at_once_and_replanned():
-    world = Corridor(jumps={10: np.array([9.0, 3.0])})
-    start = world.start([0, 0], [12, 0])
     asked = []
 
     def replan(position, remaining):
         asked.append(position)
         return Route(dense([position, [12, 0]]), NOBODY, ())
 
-    route = Route(dense([[0, 0], [12, 0]]), NOBODY, ())
     # The drift threshold is out of reach here, so only the jump can be the reason.
-    rollout = walk(world, start, route, StraightTracker(), replan, ExecutionParams(drift=100.0))
+    rollout = across(Corridor(jumps={10: np.array([9.0, 3.0])}), replan=replan, drift=100.0)
     assert rollout.replan_steps == (10,)
     np.testing.assert_array_equal(asked, [[9.0, 3.0]])
     assert rollout.success
@@ -210,28 +216,18 @@ def test_standing_still_is_stuck(env):
 
 def test_a_body_that_ends_on_its_back_has_fallen_and_never_asked_for_a_plan():
     world, asked = Tumbling(down=range(20, 999), num_steps=200), []
-    route = Route(dense([[0, 0], [12, 0]]), NOBODY, ())
-    rollout = walk(
-        world,
-        world.start([0, 0], [12, 0]),
-        route,
-        TwoOfEight(),
-        lambda position, remaining: asked.append(position),
-        ExecutionParams(stuck_steps=20, replan_every=50),
-    )
+
+    def replan(position, remaining):
+        asked.append(position)
+
+    rollout = across(world, tracker=TwoOfEight(), replan=replan, stuck_steps=20, replan_every=50)
     assert (rollout.cause, rollout.steps, rollout.num_falls) == ("fallen", 200, 1)
     assert not asked
 
 
 def test_a_body_that_gets_up_again_goes_on_and_its_falls_are_counted():
     world = Tumbling(down={*range(10, 50), *range(60, 70)})
-    rollout = walk(
-        world,
-        world.start([0, 0], [12, 0]),
-        Route(dense([[0, 0], [12, 0]]), NOBODY, ()),
-        TwoOfEight(),
-        params=ExecutionParams(stuck_steps=20),
-    )
+    rollout = across(world, tracker=TwoOfEight(), stuck_steps=20)
     assert rollout.success
     assert rollout.num_falls == 2
 
@@ -251,14 +247,11 @@ class Rockable(Tumbling):
 
 def test_an_ant_on_its_back_rocks_and_goes_on_without_a_new_plan():
     world, asked = Rockable(), []
-    rollout = walk(
-        world,
-        world.start([0, 0], [12, 0]),
-        Route(dense([[0, 0], [12, 0]]), NOBODY, ()),
-        TwoOfEight(),
-        lambda position, remaining: asked.append(position),
-        ExecutionParams(stuck_steps=20),
-    )
+
+    def replan(position, remaining):
+        asked.append(position)
+
+    rollout = across(world, tracker=TwoOfEight(), replan=replan, stuck_steps=20)
     assert (rollout.cause, rollout.num_falls) == ("none", 1)
     assert not asked
 

@@ -1,11 +1,14 @@
 """The loop, mostly over the roadmap: an open square and one with a block in it, no torch weights."""
 
+from __future__ import annotations
+
 import pytest
 from fakes import BLOCK, make_planner, scattered_problem
 from searches import ACROSS, begun, evidence, forget_probes
 
-from chronoforest.planning.planner import MaxRounds
-from chronoforest.types import path_length
+from chronoforest.errors import InvalidParameter
+from chronoforest.planning.loop import MaxExpansions, MaxRounds, MaxSeconds
+from chronoforest.types import JointRoute, RoundStats, path_length
 
 
 def test_the_first_round_is_a_complete_plan_and_asks_nothing_of_the_denoiser():
@@ -85,3 +88,44 @@ def test_a_limit_of_time_ends_planning_within_the_round(variant):
     assert not planner.models.sampler.queries
     assert result.complete == (variant == "verified")
     assert result.num_rounds == (variant == "verified")
+
+
+@pytest.mark.parametrize(
+    ("stop", "value"),
+    [
+        (MaxSeconds, float("nan")),
+        (MaxSeconds, float("inf")),
+        (MaxSeconds, -1.0),
+        (MaxSeconds, "1"),
+        (MaxRounds, -1),
+        (MaxRounds, 1.5),
+        (MaxExpansions, True),
+        (MaxExpansions, -1),
+        (lambda patience: MaxExpansions(1, patience), 0),
+    ],
+)
+def test_a_criterion_that_would_never_stop_or_makes_no_sense_is_refused(stop, value):
+    with pytest.raises(InvalidParameter, match="got"):
+        stop(value)
+
+
+def after(*num_expanded, seconds=1.0):
+    """Rounds with these counts of promoted leaves; each takes a second."""
+    route = JointRoute(((0, 1),))
+    return [
+        RoundStats(index, route, 1.0, (), (), count, 0, seconds * (index + 1))
+        for index, count in enumerate(num_expanded)
+    ]
+
+
+def test_rounds_and_seconds_are_spent_when_they_are_reached():
+    assert [MaxRounds(2)(after(*range(count))) for count in range(4)] == [False, False, True, True]
+    assert [MaxSeconds(2.0)(after(*range(count))) for count in range(4)] == [False, False, True, True]
+
+
+def test_expansions_are_spent_when_they_are_reached_or_none_came_for_long():
+    stop = MaxExpansions(5, patience=2)
+    for spent in ((1, 5), (1, 6), (0, 0, 0), (3, 4, 4, 4)):
+        assert stop(after(*spent))
+    for going_on in ((), (4,), (6, 1), (0, 0), (3, 4, 4), (4, 4, 4, 3)):
+        assert not stop(after(*going_on))

@@ -10,7 +10,7 @@ from routing_cases import all_routes, make_problem, random_cost
 
 from chronoforest.routing.bridges import closure
 from chronoforest.routing.insertion import Part, finite_chains
-from chronoforest.routing.reachable import Shares, is_connected, keep_order, share_out
+from chronoforest.routing.reachable import Shares, is_connected, keep_order, share_out, solver_within_reach
 from chronoforest.routing.solver import AutoSolver
 from chronoforest.types import FloatArray, JointRoute, Problem
 
@@ -193,3 +193,15 @@ def test_shares_are_solved_for_apart():
     shares = share_out(cut(cost, problem.goal_index(1)), problem, SOLVER)
     Shares(shares.shares, (), solve)(cost, problem, None)
     assert asked == [(1, 3), (1, 0)]
+
+
+@pytest.mark.parametrize("fixes_order", [False, True])
+def test_a_connected_problem_is_solved_as_one_and_another_in_shares(fixes_order):
+    problem, cost = instance(1, 4)
+    for known, left_out in ((cost, ()), (cut(cost, 2), (2,))):
+        solver, found = solver_within_reach(known, problem, None, fixes_order)
+        best = share_out(known, problem, SOLVER)(known, problem, None)
+        assert found == left_out
+        assert solver(known, problem, None) == best
+        assert isinstance(solver, AutoSolver) == (not fixes_order and not left_out)
+        assert isinstance(solver, Shares) == (not fixes_order and bool(left_out))
