@@ -191,12 +191,10 @@ def loaded(network: Network, num_hops: int = 1_000_000) -> dict[str, float]:
     """Seconds to load copies of the city side by side, and milliseconds of their routes."""
     copies = -(-num_hops // network.num_hops)
     width = np.ptp(network.position[:, 0]) + 1000.0
-    count, first = len(network.position), network.first[:-1]
+    count = len(network.position)
     moves = np.repeat(np.arange(copies), count)
     position = np.tile(network.position, (copies, 1))
     position[:, 0] += width * moves
-    points = np.tile(network.points, (copies, 1))
-    points[:, 0] += width * np.repeat(np.arange(copies), len(network.points))
     offsets = np.arange(copies)
     tiled = replace(
         network,
@@ -204,8 +202,6 @@ def loaded(network: Network, num_hops: int = 1_000_000) -> dict[str, float]:
         heading=np.tile(network.heading, copies),
         source=(network.source + count * offsets[:, None]).ravel(),
         target=(network.target + count * offsets[:, None]).ravel(),
-        points=points,
-        first=np.append((first + len(network.points) * offsets[:, None]).ravel(), len(points)),
         seconds=np.tile(network.seconds, copies),
         low=np.tile(network.low, copies),
         high=np.tile(network.high, copies),

@@ -10,12 +10,13 @@ import json
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+import shapely
 
 from chronoforest.errors import InvalidParameter
 from chronoforest.exports.network import Network
+from chronoforest.exports.plans import feature
 from chronoforest.exports.streets import streets
 from chronoforest.files import drafted, write_text
 from chronoforest.names import optional
@@ -95,10 +96,10 @@ def _write_nav2(network: Network, path: Path, _: str) -> None:
     """The graph of Nav2's route server, in the plane's coordinates; costs are seconds."""
     count = len(network.position)
     nodes = [
-        _feature("Point", place, id=row, frame="map") for row, place in enumerate(_rounded(network.position))
+        feature("Point", place, id=row, frame="map") for row, place in enumerate(_rounded(network.position))
     ]
     edges = [
-        _feature(
+        feature(
             "MultiLineString",
             [_rounded(network.line(np.array([hop])))],
             id=count + hop,
@@ -157,9 +158,8 @@ def _write_gpkg(network: Network, path: Path, _: str) -> None:
     """A GeoPackage with a layer of hops and one of states."""
     pyogrio = optional("pyogrio", "geo")
     system = "EPSG:4326" if network.frame.is_degrees else None
-    to_user = network.frame.to_user
-    lines = [_known_binary(to_user(network.line(np.array([hop]))), 2) for hop in range(network.num_hops)]
-    points = [_known_binary(place[None], 1) for place in network.places]
+    lines = shapely.to_wkb(shapely.transform(network.lines, network.frame.to_user))
+    points = shapely.to_wkb(shapely.points(network.places))
     hops = {
         "source": network.source,
         "target": network.target,
@@ -176,7 +176,7 @@ def _write_gpkg(network: Network, path: Path, _: str) -> None:
         ):
             pyogrio.raw.write(
                 target,
-                np.array(shapes, dtype=object),
+                shapes,
                 list(columns.values()),
                 list(columns),
                 layer=layer,
@@ -186,17 +186,6 @@ def _write_gpkg(network: Network, path: Path, _: str) -> None:
                 append=target.is_file(),
             )
         target.replace(draft)
-
-
-def _known_binary(places: FloatArray, kind: int) -> bytes:
-    """Well-known binary of a point (1) or a line (2)."""
-    head = np.array([kind] + [len(places)] * (kind - 1), dtype="<u4").tobytes()
-    return b"\x01" + head + places.astype("<f8").tobytes()
-
-
-def _feature(kind: str, coordinates: Any, **properties: Any) -> dict[str, Any]:
-    geometry = {"type": kind, "coordinates": coordinates}
-    return {"type": "Feature", "properties": properties, "geometry": geometry}
 
 
 def _rounded(places: FloatArray) -> list[list[float]]:

@@ -12,13 +12,14 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
+import shapely
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 
 from chronoforest.data.frames import Frame
 from chronoforest.roadmap.roadmap import Roadmap
-from chronoforest.types import BoolArray, FloatArray, IntArray, lengths_along
+from chronoforest.types import BoolArray, FloatArray, IntArray
 
 LEAST = 1e-3
 """Seconds of a hop at least: SciPy reads a zero as no hop."""
@@ -30,10 +31,9 @@ class Network:
 
     position: [n, 2] and heading: [n] radians of the states; source, target: [m] states of the hops;
     seconds: [m] median of their recorded durations; low, high: [m] between which these lie for 90 % of the
-    recordings, over a few hops in a row; count: [m] recordings;
-    is_recorded: [m] whether a recording made the hop; points: [k, 2] of the hops' lines, each from its source
-    to its target; first: [m + 1] row of a line's first point; reach: from an anchor to a state where it may
-    be left or reached; pace: [24] of durations by the hour of the day, 1 where nothing is known.
+    recordings, over a few hops in a row; count: [m] recordings; is_recorded: [m] whether a recording made the
+    hop; reach: from an anchor to a state where it may be left or reached; pace: [24] of durations by the hour
+    of the day, 1 where nothing is known.
     """
 
     position: FloatArray
@@ -45,8 +45,6 @@ class Network:
     high: FloatArray
     count: IntArray
     is_recorded: BoolArray
-    points: FloatArray
-    first: IntArray
     reach: float
     frame: Frame
     pace: FloatArray
@@ -63,16 +61,14 @@ class Network:
         count: IntArray | None = None,
         spread: tuple[FloatArray, FloatArray] | None = None,
     ) -> Self:
-        """A network whose hops [m, 2] are straight lines, recorded all."""
+        """A network whose hops [m, 2] are all recorded."""
         source, target = hops.T
         low, high = (seconds, seconds) if spread is None else spread
         seconds = np.maximum(seconds, LEAST)
-        points = position[hops].reshape(-1, 2)
         count = np.ones(len(hops), dtype=np.int64) if count is None else count
-        first = 2 * np.arange(len(hops) + 1)
         recorded = np.ones(len(hops), dtype=np.bool_)
         measures = (seconds, low, np.maximum(high, seconds), count, recorded)
-        return cls(position, heading, source, target, *measures, points, first, reach, frame, np.ones(24))
+        return cls(position, heading, source, target, *measures, reach, frame, np.ones(24))
 
     @classmethod
     def of(cls, roadmap: Roadmap, frame: Frame) -> Self:
@@ -102,9 +98,14 @@ class Network:
 
     @cached_property
     def length(self) -> FloatArray:
-        """[m] units along the hops' lines."""
-        along = np.append(lengths_along(self.points), 0.0) if len(self.points) else np.zeros(1)
-        return np.asarray(along[self.first[1:] - 1] - along[self.first[:-1]])
+        """[m] units."""
+        return np.asarray(np.linalg.norm(self.position[self.target] - self.position[self.source], axis=1))
+
+    @cached_property
+    def lines(self) -> NDArray[Any]:
+        """[m] the hops' lines as shapely has them."""
+        ends = np.stack([self.source, self.target], axis=1)
+        return np.asarray(shapely.linestrings(self.position[ends]))
 
     @cached_property
     def speed(self) -> float:
@@ -137,8 +138,7 @@ class Network:
 
     def line(self, hops: IntArray) -> FloatArray:
         """[t, 2] of hops that follow each other, each point once."""
-        parts = [self.points[self.first[hop] + 1 : self.first[hop + 1]] for hop in hops.tolist()]
-        return np.concatenate([self.points[self.first[hops[:1]]], *parts])
+        return self.position[np.append(self.source[hops[:1]], self.target[hops])]
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """All that it is, by name."""

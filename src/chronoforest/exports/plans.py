@@ -17,7 +17,7 @@ import numpy as np
 from chronoforest.data.frames import Frame
 from chronoforest.errors import InvalidParameter
 from chronoforest.names import optional
-from chronoforest.types import FloatArray, Gap, Leg, Plan
+from chronoforest.types import FloatArray, Leg, Plan
 
 if TYPE_CHECKING:
     from chronoforest.planning.result import PlanResult
@@ -33,7 +33,7 @@ SPEED_EXTENSION = "http://www.garmin.com/xmlschemas/TrackPointExtension/v2"
 
 def plan_json(result: PlanResult) -> str:
     """Strict JSON that loads back, without NaN or infinity."""
-    as_they_are = (
+    as_they_are = [
         "preset",
         "variant",
         "complete",
@@ -43,10 +43,8 @@ def plan_json(result: PlanResult) -> str:
         "seconds",
         "unmet",
         "left_out",
-        "shortfalls",
-        "depart",
-        "notices",
-    )
+    ]
+    as_they_are += ["shortfalls", "depart", "notices"]
     values = {
         "format": FORMAT,
         **{name: getattr(result, name) for name in as_they_are},
@@ -54,7 +52,10 @@ def plan_json(result: PlanResult) -> str:
         "problem": result.problem.to_dict(),
         "frame": result.frame.to_dict(),
         "routes": [_route_dict(route, result.frame) for route in result.routes],
-        "gaps": [_gap_dict(gap) for gap in result.gaps],
+        "gaps": [
+            {**asdict(gap), "reached": gap.reached.tolist(), "wanted": gap.wanted.tolist()}
+            for gap in result.gaps
+        ],
         "rounds": [_finite(asdict(stats)) for stats in result.rounds],
         "certificate": _finite(asdict(result.certificate)),
         "trees": [{"anchor": t.anchor, "segments": np.round(t.segments, 2).tolist()} for t in result.trees],
@@ -165,7 +166,7 @@ def _line(result: PlanResult, agent: int, route: Plan) -> dict[str, Any]:
     path = np.round(_unbroken(route.path) if frame.is_degrees else route.path, frame.decimals)
     # A LineString has two points at least: a route that never leaves stands still at its start.
     rows = np.arange(len(path)) if len(path) != 1 else np.zeros(2, dtype=int)
-    return _feature(
+    return feature(
         "LineString",
         path[rows].tolist(),
         agent=agent + 1,
@@ -192,10 +193,11 @@ def _point(result: PlanResult, row: int) -> dict[str, Any]:
             time = _times_and_speeds(route)[0][[reached[name]]]
             visit |= {"agent": agent + 1, "time": round(float(time[0]), 3)}
             visit |= {"clock_time": _clock_times(result, time)[0]} if result.depart else {}
-    return _feature("Point", result.problem.anchors[row].tolist(), name=name, **visit)
+    return feature("Point", result.problem.anchors[row].tolist(), name=name, **visit)
 
 
-def _feature(kind: str, coordinates: Any, **properties: Any) -> dict[str, Any]:
+def feature(kind: str, coordinates: Any, **properties: Any) -> dict[str, Any]:
+    """A feature of GeoJSON."""
     geometry = {"type": kind, "coordinates": coordinates}
     return {"type": "Feature", "geometry": geometry, "properties": properties}
 
@@ -227,26 +229,16 @@ def _attributes(place: FloatArray) -> str:
     return f'lat="{float(place[1]):.8f}" lon="{longitude:.8f}"'
 
 
-def _gap_dict(gap: Gap) -> dict[str, Any]:
-    return {**asdict(gap), "reached": gap.reached.tolist(), "wanted": gap.wanted.tolist()}
-
-
 def _route_dict(route: Plan, frame: Frame) -> dict[str, Any]:
-    legs = [_leg_dict(leg, frame) for leg in route.legs]
     known = asdict(route)
     del known["along"]  # follows from the path and the frame
-    return {
-        **known,
-        "path": np.round(route.path, frame.decimals).tolist(),
-        "times": np.round(route.times, 5).tolist(),
-        "legs": legs,
-    }
+    path, times = np.round(route.path, frame.decimals).tolist(), np.round(route.times, 5).tolist()
+    return {**known, "path": path, "times": times, "legs": [_leg_dict(leg, frame) for leg in route.legs]}
 
 
 def _leg_dict(leg: Leg, frame: Frame) -> dict[str, Any]:
-    way = leg.proposed
-    proposed = None if way is None else np.round(way, frame.decimals).tolist()
-    return {**_finite(asdict(replace(leg, proposed=None))), "proposed": proposed}
+    way = None if leg.proposed is None else np.round(leg.proposed, frame.decimals).tolist()
+    return {**_finite(asdict(replace(leg, proposed=None))), "proposed": way}
 
 
 def _finite(values: Mapping[str, Any]) -> dict[str, Any]:

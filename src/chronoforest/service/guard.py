@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -56,85 +56,63 @@ class Guard:
             return
         headers = Headers(scope=scope)
         origin = headers.get("origin", "")
-        send = _with_headers(send, origin if origin in self.origins else "")
+        more = {"access-control-allow-origin": origin, "cross-origin-resource-policy": "cross-origin"}
+        more = HEADERS | (more if origin in self.origins else {})
+
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(more)
+            await send(message)
+
         try:
-            self._check_origin(headers)
-            _check_type(scope, headers)
+            self._check(scope["method"], headers)
             body = await _whole_body(receive, headers)
         except Refused as refused:
-            answer = JSONResponse(
-                {"error": str(refused), "code": "Refused", "message": str(refused)},
-                refused.status,
-                {"connection": "close"},
-            )
-            await answer(scope, receive, send)
+            values = {"error": str(refused), "code": "Refused", "message": str(refused)}
+            await JSONResponse(values, refused.status, {"connection": "close"})(scope, receive, sending)
             return
-        await self.app(scope, _replayed(body, receive), send)
+        waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
-    def _check_origin(self, headers: Headers) -> None:
+        async def replay() -> Message:
+            return waiting.pop() if waiting else await receive()
+
+        await self.app(scope, replay, sending)
+
+    def _check(self, method: str, headers: Headers) -> None:
         for name in ("host", "origin"):
             if len(headers.getlist(name)) > 1:
                 raise Refused(400, f"the header {name!r} came twice")
-        host = headers.get("host", "").lower()
+        host, origin = headers.get("host", "").lower(), headers.get("origin")
         if host not in self.hosts:
             raise Refused(403, f"this service is not {_shown(host)}; it is at {_shown(min(self.hosts))}")
-        origin = headers.get("origin")
-        if origin in self.origins:
-            return
-        if origin is not None and origin.lower() not in {f"http://{name}" for name in self.hosts}:
-            raise Refused(403, f"requests from {_shown(origin)} are not allowed here")
-        if headers.get("sec-fetch-site") == "cross-site" and headers.get("sec-fetch-mode") != "navigate":
-            raise Refused(403, "requests from other sites are not allowed here")
+        if origin not in self.origins:
+            if origin is not None and origin.lower() not in {f"http://{name}" for name in self.hosts}:
+                raise Refused(403, f"requests from {_shown(origin)} are not allowed here")
+            if headers.get("sec-fetch-site") == "cross-site" and headers.get("sec-fetch-mode") != "navigate":
+                raise Refused(403, "requests from other sites are not allowed here")
+        # A browser asks before it sends JSON to another site, and it does not ask before it sends a form.
+        kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+        has_body = headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
+        if method == "POST" and has_body and kind != "application/json":
+            raise Refused(415, f"send application/json, not {_shown(kind or 'an unnamed type')}")
 
 
-def _check_type(scope: Scope, headers: Headers) -> None:
-    """A browser asks before it sends JSON to another site, and it does not ask before it sends a form."""
-    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
-    has_body = headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
-    if scope["method"] == "POST" and has_body and kind != "application/json":
-        raise Refused(415, f"send application/json, not {_shown(kind or 'an unnamed type')}")
-
-
-async def _whole_body(receive: Receive, headers: Headers, most: int = MAX_BODY) -> bytes:
+async def _whole_body(receive: Receive, headers: Headers) -> bytes:
     announced = headers.get("content-length", "0")
-    if announced.isdigit() and int(announced[:20]) > most:
-        raise Refused(413, f"a request may have {most} bytes, this one has {announced[:20]}")
+    if announced.isdigit() and int(announced[:20]) > MAX_BODY:
+        raise Refused(413, f"a request may have {MAX_BODY} bytes, this one has {announced[:20]}")
     body = b""
     try:
         async with asyncio.timeout(BODY_SECONDS):
             while True:
                 message = await receive()
                 body += message.get("body", b"")
-                if len(body) > most:
-                    raise Refused(413, f"a request may have {most} bytes, this one has more")
+                if len(body) > MAX_BODY:
+                    raise Refused(413, f"a request may have {MAX_BODY} bytes, this one has more")
                 if not message.get("more_body", False):
                     return body
     except TimeoutError:
         raise Refused(408, f"the request did not arrive within {BODY_SECONDS:g} seconds") from None
-
-
-def _replayed(body: bytes, receive: Receive) -> Receive:
-    """First the body, then whatever comes, which is the end of the connection."""
-    waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
-
-    async def replay() -> Message:
-        return waiting.pop() if waiting else await receive()
-
-    return replay
-
-
-def _with_headers(send: Send, origin: str) -> Send:
-    """Headers for every answer; a page of an allowed origin may read it."""
-    shared = {"access-control-allow-origin": origin, "cross-origin-resource-policy": "cross-origin"}
-    headers = {**HEADERS, **(shared if origin else {})}
-    extra = [(name.encode(), value.encode()) for name, value in headers.items()]
-
-    async def sending(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            message = {**message, "headers": [*message.get("headers", ()), *extra]}
-        await send(message)
-
-    return sending
 
 
 def _shown(text: str) -> str:

@@ -133,11 +133,8 @@ class _Asked:
         """The pieces of a leg between turns, and its end."""
         network = self.network
         frame, length, seconds = network.frame, network.length[hops], network.seconds[hops] * self.pace
-        cuts = (
-            [0, *turns(network.position[network.source[hops]], network.reach), len(hops)]
-            if len(hops)
-            else [0]
-        )
+        corners = turns(network.position[network.source[hops]], network.reach) if len(hops) else []
+        cuts = [0, *corners, len(hops)] if len(hops) else [0]
         steps = []
         for first, last in pairwise(cuts):
             piece = hops[first:last]
@@ -145,48 +142,48 @@ class _Asked:
             back = _bearing(network.line(hops[first - 1 : first])[-2:]) if first else 0
             maneuver = {"type": "turn", "modifier": _modifier(ahead - back)} if first else {"type": "depart"}
             line = frame.to_user(network.line(piece))
-            totals = float(length[first:last].sum()), float(seconds[first:last].sum())
-            steps.append(
-                _step(geometry(line, kind), line[0], *totals, maneuver, back if first else None, ahead)
-            )
+            size = float(length[first:last].sum()), float(seconds[first:last].sum())
+            before = back if first else None
+            steps.append(_step(geometry(line, kind), line[0], size, maneuver, before, ahead))
         place = network.places[[end if len(hops) else start]]
         back = _bearing(network.line(hops[-1:])[-2:]) if len(hops) else 0
+        here = geometry(place, kind), place[0], (0.0, 0.0)
         if not steps:
-            steps.append(_step(geometry(place, kind), place[0], 0.0, 0.0, {"type": "depart"}, None, back))
-        steps.append(_step(geometry(place, kind), place[0], 0.0, 0.0, {"type": "arrive"}, back, None))
+            steps.append(_step(*here, {"type": "depart"}, None, back))
+        steps.append(_step(*here, {"type": "arrive"}, back, None))
         return steps
 
 
 def _step(
-    line: Any,
-    place: FloatArray,
-    distance: float,
-    duration: float,
-    maneuver: Values,
-    back: int | None,
-    ahead: int | None,
+    line: Any, place: FloatArray, size: tuple[float, float], maneuver: Values, *bearings: int | None
 ) -> Values:
-    """A step; back and ahead: bearings of the motion before and after, None where there is none."""
-    location = np.round(place, 6).tolist()
-    crossing: Values = {"location": location}
-    ways = ([] if back is None else [((back + 180) % 360, "in")]) + (
-        [] if ahead is None else [(ahead, "out")]
-    )
-    for number, (bearing, side) in enumerate(ways):
-        crossing[side] = number
-        crossing.setdefault("bearings", []).append(bearing)
-        crossing.setdefault("entry", []).append(side == "out")
-    bearings = {"bearing_before": back or 0, "bearing_after": ahead or 0, "location": location}
+    """A step of so many units and seconds; bearings of the motion before and after, None where there is
+    none."""
+    location, (back, ahead) = np.round(place, 6).tolist(), bearings
+    ways = [(None if back is None else (back + 180) % 360, "in"), (ahead, "out")]
+    known = [(bearing, side) for bearing, side in ways if bearing is not None]
+    crossing = {
+        "location": location,
+        "bearings": [bearing for bearing, _ in known],
+        "entry": [side == "out" for _, side in known],
+        **{side: number for number, (_, side) in enumerate(known)},
+    }
+    distance, duration = (round(value, 3) for value in size)
     return {
         "geometry": line,
-        "maneuver": {**maneuver, **bearings},
+        "maneuver": {
+            **maneuver,
+            "bearing_before": back or 0,
+            "bearing_after": ahead or 0,
+            "location": location,
+        },
         "mode": "driving",
         "driving_side": "right",
         "name": "",
         "intersections": [crossing],
-        "distance": round(distance, 3),
-        "duration": round(duration, 3),
-        "weight": round(duration, 3),
+        "distance": distance,
+        "duration": duration,
+        "weight": duration,
     }
 
 
@@ -327,11 +324,18 @@ def visiting_order(cost: FloatArray, is_round: bool, first: bool, last: bool) ->
         between[1:-1, -1] = cost[:, 0]
     elif is_round:
         between[1:-1, -1] = final + cost[-1, 0]
-    places = np.stack([np.arange(count + 2), np.zeros(count + 2)], axis=1)
-    route = AutoSolver()(between, Problem(places[:1], places[-1:], places[1:-1]), None)
-    if not np.isfinite(route.cost(between)):
-        return None
-    return [row - 1 for row in route.orders[0][1:-1]]
+    orders = visiting_orders(between, 1)
+    return None if orders is None else [row - 1 for row in orders[0][1:-1]]
+
+
+def visiting_orders(cost: FloatArray, num_agents: int) -> tuple[tuple[int, ...], ...] | None:
+    """Rows in the order of each agent's visits, None where no ways lead to all: starts come first and goals
+    last. Places are numbers alone, because only costs count."""
+    places = np.stack([np.arange(len(cost)), np.zeros(len(cost))], axis=1)
+    goal = len(cost) - num_agents
+    problem = Problem(places[:num_agents], places[goal:], places[num_agents:goal])
+    route = AutoSolver()(cost, problem, None)
+    return route.orders if np.isfinite(route.cost(cost)) else None
 
 
 def _match(asked: _Asked) -> Values:

@@ -84,11 +84,8 @@ class Router:
         return cKDTree(self.network.position)
 
     @cached_property
-    def _lines(self) -> shapely.STRtree:
-        """The hops' lines, by where they are."""
-        network = self.network
-        hop = np.repeat(np.arange(network.num_hops), np.diff(network.first))
-        return shapely.STRtree(shapely.linestrings(network.points, indices=hop))
+    def _tree_of_lines(self) -> shapely.STRtree:
+        return shapely.STRtree(self.network.lines)
 
     def snap(
         self,
@@ -212,7 +209,7 @@ class Router:
         """What is left of the network without the hops that enter any of the polygons [p, 2]."""
         whole, area = Search.of(self.network), united(polygons)
         is_open = whole.is_open.copy()
-        is_open[self._lines.query(area, predicate="intersects")] = False
+        is_open[self._tree_of_lines.query(area, predicate="intersects")] = False
         return replace(whole, is_open=is_open, is_closed=shapely.contains_xy(area, *self.network.position.T))
 
     def match(self, fixes: FloatArray, radii: FloatArray, gaps: BoolArray) -> list[tuple[IntArray, Route]]:
@@ -241,12 +238,10 @@ class Router:
         return [route for route in routes if route is not None]
 
     def _candidates(self, fix: FloatArray, radius: float) -> Snap | None:
-        rows = self._tree.query_ball_point(fix, radius)
-        if not rows:
-            return None
-        gap = np.linalg.norm(self.network.position[rows] - fix, axis=1)
-        order = np.argsort(gap, kind="stable")[: self.params.num_candidates]
-        return Snap(np.array(rows, dtype=np.int64)[order], gap[order])
+        count = min(self.params.num_candidates, len(self.network.position))
+        gap, rows = self._tree.query(fix, k=np.arange(1, count + 1), distance_upper_bound=radius)
+        is_near = np.isfinite(gap)
+        return Snap(rows[is_near], gap[is_near]) if is_near.any() else None
 
     def _transition(
         self, score: FloatArray, here: Snap | None, there: Snap, fixes: FloatArray

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from chronoforest.errors import InvalidProblem
-from chronoforest.routing.solver import AutoSolver
+from chronoforest.service.osrm import visiting_orders
 from chronoforest.service.requests import Fleet
 from chronoforest.service.router import Router, Snap
 from chronoforest.service.wire import geometry
-from chronoforest.types import FloatArray, Problem
+from chronoforest.types import FloatArray
 
 
 def planned(router: Router, fleet: Fleet) -> dict[str, Any]:
@@ -26,45 +26,28 @@ def planned(router: Router, fleet: Fleet) -> dict[str, Any]:
     assert all(snap is not None for snap in snaps)
     stops = [snap for snap in snaps if snap is not None]
     seconds = router.table(stops, stops, is_measured=False)[0]
-    is_open = np.array([vehicle.end is None for vehicle in fleet.vehicles])
-    seconds[:, len(places) - len(goals) :][:, is_open] = 0.0
-    kept = _possible(seconds, len(starts))
-    rows = np.concatenate([np.arange(len(starts)), kept, np.arange(len(places) - len(goals), len(places))])
-    orders = _orders(seconds[np.ix_(rows, rows)], len(starts))
+    first, last = len(starts), len(places) - len(goals)
+    seconds[:, last:][:, [vehicle.end is None for vehicle in fleet.vehicles]] = 0.0
+    is_way = np.isfinite(seconds)
+    # Jobs that some vehicle can get to and then to its end.
+    can = np.any(is_way[:first, first:last].T & is_way[first:last, last:], axis=1)
+    kept = first + np.flatnonzero(can)
+    rows = np.concatenate([np.arange(first), kept, np.arange(last, len(places))])
+    orders = visiting_orders(seconds[np.ix_(rows, rows)], first)
+    if orders is None:
+        raise InvalidProblem("recordings lead from no vehicle's start through these jobs and on to its end")
     routes = [
         _route(router, fleet, [int(rows[row]) for row in order], stops, places)
         for order in orders
         if len(order) > 2
     ]
-    left_out = sorted(set(range(len(fleet.jobs))) - {int(row) - len(starts) for row in kept})
-    unassigned = [
-        {"id": fleet.jobs[k].id, "type": "job", "location": fleet.jobs[k].location} for k in left_out
-    ]
+    left_out = [fleet.jobs[k] for k in np.flatnonzero(~can)]
+    unassigned = [{"id": job.id, "type": "job", "location": job.location} for job in left_out]
     totals = {
         name: sum(route[name] for route in routes) for name in ("cost", "service", "duration", "distance")
     }
     summary = {**totals, "routes": len(routes), "unassigned": len(unassigned), "setup": 0, "waiting_time": 0}
     return {"code": 0, "summary": summary, "unassigned": unassigned, "routes": routes}
-
-
-def _possible(seconds: FloatArray, num_agents: int) -> FloatArray:
-    """Rows of the jobs that some vehicle can get to and then to its end."""
-    is_way = np.isfinite(seconds)
-    rows = np.arange(num_agents, len(seconds) - num_agents)
-    kept = [k for k in rows if (is_way[:num_agents, k] & is_way[k, len(seconds) - num_agents :]).any()]
-    return np.array(kept, dtype=np.int64)
-
-
-def _orders(seconds: FloatArray, num_agents: int) -> tuple[tuple[int, ...], ...]:
-    """Rows in the order of their visits; places are numbers alone, because only costs count."""
-    places = np.stack([np.arange(len(seconds)), np.zeros(len(seconds))], axis=1)
-    problem = Problem(
-        places[:num_agents], places[len(places) - num_agents :], places[num_agents : len(places) - num_agents]
-    )
-    route = AutoSolver()(seconds, problem, None)
-    if not np.isfinite(route.cost(seconds)):
-        raise InvalidProblem("recordings lead from no vehicle's start through these jobs and on to its end")
-    return route.orders
 
 
 def _route(

@@ -133,22 +133,15 @@ def parsed(path: str, query: str) -> Request:
         raise Refusal("TooBig", f"Number of entries {len(places)} is higher than {MOST_PLACES[service]}")
     if (service == "nearest") != (len(places) == 1):
         raise Refusal("InvalidOptions", "nearest takes one coordinate, the others two or more")
-    options: dict[str, str] = {}
-    for name, value in parse_qsl(query, keep_blank_values=True, max_num_fields=None):
-        if name not in f"{SHARED} {OWN[service]}".split():
-            raise Refusal("InvalidQuery", f"{service} has no option {_plain(name)}")
-        options[name] = value
-    return _with_options(Request(service, profile, places, options))
-
-
-def _with_options(bare: Request) -> Request:
-    """The options that all services share, checked."""
-    options = bare.options
+    options = dict(parse_qsl(query, keep_blank_values=True, max_num_fields=None))
+    for name in sorted(options.keys() - set(f"{SHARED} {OWN[service]}".split())):
+        raise Refusal("InvalidQuery", f"{service} has no option {_plain(name)}")
+    bare = Request(service, profile, places, options)
     for name, read in (("approaches", _approach), ("hints", str)):
         bare._each(name, read, "")
     return replace(
         bare,
-        radii=np.array(bare._each("radiuses", _radius, np.nan if bare.service == "match" else np.inf)),
+        radii=np.array(bare._each("radiuses", _radius, np.nan if service == "match" else np.inf)),
         bearings=bare._each("bearings", _bearing, None),
         closed=_polygons(options.get("exclude", "")),
         depart=_moment(options["depart"]) if options.get("depart") else None,

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
@@ -253,7 +252,10 @@ def density_grid(models: PlanningModels, longest: int = 640) -> dict[str, Any]:
     places = support.origin + support.cell * np.indices(support.mask.shape).transpose(1, 2, 0)
     heights = np.where(support.mask, models.density.log_density(places), -np.inf)
     block = -(-max(support.mask.shape) // longest)
-    heights = _blocks(heights, block)
+    # The largest value of every block × block cells: a lane of one cell must not vanish.
+    heights = np.pad(heights, [(0, -side % block) for side in heights.shape], constant_values=-np.inf)
+    rows, columns = (side // block for side in heights.shape)
+    heights = heights.reshape(rows, block, columns, block).max(axis=(1, 3))
     mask = np.isfinite(heights)
     low, high = np.quantile(heights[mask], [0.02, 0.995]) if mask.any() else (0.0, 1.0)
     shade = 1 + 254 * np.clip((np.maximum(heights, low) - low) / max(high - low, 1e-9), 0.0, 1.0)
@@ -266,23 +268,16 @@ def density_grid(models: PlanningModels, longest: int = 640) -> dict[str, Any]:
     return {"nx": nx, "ny": ny, "extent": extent, "values": values}
 
 
-def _blocks(table: FloatArray, block: int) -> NDArray[Any]:
-    """[nx, ny] → the largest value of every block × block cells: a lane of one cell must not vanish."""
-    padded = np.pad(table, [(0, -side % block) for side in table.shape], constant_values=-np.inf)
-    rows, columns = (side // block for side in padded.shape)
-    return np.asarray(padded.reshape(rows, block, columns, block).max(axis=(1, 3)))
-
-
 def _lines(network: Network, cell: float, most: int = 200_000) -> list[list[float]]:
-    """x, y, x, y, … of every recorded hop, each street once where its directions lie on each other; none
-    where there are more than a page can draw."""
+    """x, y, x, y of every recorded hop, each street once where its directions lie on each other; none where
+    there are more than a page can draw."""
     digits = max(0, int(np.ceil(-np.log10(cell))))
     hops = np.flatnonzero(network.is_recorded & (network.num_hops <= most))
-    lines = {}
-    for hop in hops.tolist():
-        line = flat(network.points[network.first[hop] : network.first[hop + 1]], digits)
-        lines[frozenset([(line[0], line[1]), (line[-2], line[-1])])] = line
-    return list(lines.values())
+    one, other = (np.round(network.position[side[hops]], digits) for side in (network.source, network.target))
+    is_first = (one[:, 0] < other[:, 0]) | ((one[:, 0] == other[:, 0]) & (one[:, 1] < other[:, 1]))
+    first, last = (np.where(is_first[:, None], *ends) for ends in ((one, other), (other, one)))
+    lines = np.concatenate([first, last], axis=1)
+    return np.unique(lines, axis=0).tolist()
 
 
 def flat(points: FloatArray, decimals: int) -> list[float]:
