@@ -18,6 +18,7 @@ VERBS = {
     "run": Verb("benchmarks.commands:run", "the trials behind the paper's tables and figures"),
     "thin": Verb("benchmarks.experiments.thin:thin", "models from few recordings, for suite `thin`"),
     "states": Verb("benchmarks.states:states", "planners without training, in a city"),
+    "car": Verb("benchmarks.experiments.car:car", "a car in a yard, where motion must be made for the body"),
     "record": Verb("benchmarks.commands:record", "recordings of the directed worlds"),
     "expert": Verb("benchmarks.commands:expert", "train what walks the ant"),
     "figures": Verb("benchmarks.pages:figures", "the numbers on the pages, from saved records"),

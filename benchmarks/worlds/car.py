@@ -231,39 +231,51 @@ class Drive:
 def followed(
     yard: Yard, path: FloatArray, times: FloatArray, goal: FloatArray | None = None, step: float = 0.05
 ) -> Drive:
-    """Drive a plan of states [t, 4] in the simulator and stop at its end; goal: where that should be."""
-    vehicle, ends = yard.vehicle, path[-1] if goal is None else goal
-    fine = finely(path, times, step)[0]
-    rest = np.repeat(fine[-1:] * [1.0, 1.0, 1.0, 0.0], round(1.0 / step), axis=0)
-    fine = np.concatenate([fine, rest])
-    way = np.diff(fine[:, :2], axis=0)
-    signed = way[:, 0] * np.cos(fine[:-1, HEADING]) + way[:, 1] * np.sin(fine[:-1, HEADING])
-    turn = np.diff(fine[:, HEADING])
-    # The curvature over the next 0.3 s: steering takes time.
-    window = max(1, round(0.3 / step))
-    total = np.convolve(turn, np.ones(window))[window - 1 :]
-    length = np.convolve(signed, np.ones(window))[window - 1 :]
-    is_straight = np.abs(length) < 0.05
-    curvature = np.where(is_straight, 0.0, total / np.where(is_straight, 1.0, length))
-    state, steering, driven = fine[:1].copy(), np.zeros(1), [fine[0]]
-    for k in range(1, len(fine)):
-        now, aim = state[0], fine[k]
+    """Drive a plan of states [t, 4] in the simulator and stop at its end; goal: where that should be.
+
+    The plan's own speed and curvature, corrected for what the car is off. It is driven more slowly where it
+    asks for quicker steering than the car has, and while the car is off it.
+    """
+    vehicle, ends, fine = yard.vehicle, path[-1] if goal is None else goal, finely(path, times, step)[0]
+    bends = _curvature(fine, round(0.6 / step))
+    rows = round(0.4 / step)
+    angle = np.arctan(np.append(bends, np.repeat(bends[-1], rows)) * vehicle.wheelbase)
+    steers = np.abs(angle[rows:] - angle[:-rows]) / (rows * step)
+    most = np.lib.stride_tricks.sliding_window_view(np.append(steers, np.zeros(29)), 30).max(axis=1)
+    paces = np.clip(0.7 * vehicle.steering_rate / np.maximum(most, 1e-6), 0.3, 1.0)
+    state, steering, driven, at, rest = fine[:1].copy(), np.zeros(1), [fine[0]], 0.0, round(1.5 / step)
+    while rest > 0 and len(driven) < 3 * len(fine) + 100:
+        now, aim = state[0], fine[int(at)]
         cos, sin = np.cos(now[HEADING]), np.sin(now[HEADING])
         east, north = aim[:2] - now[:2]
         ahead, aside = cos * east + sin * north, cos * north - sin * east
         off = float(wrapped(aim[HEADING] - now[HEADING]))
-        speed = aim[SPEED] * np.cos(off) + 1.5 * ahead
-        heads = np.sign(speed if abs(speed) > 0.05 else aim[SPEED]) or 1.0
-        bend = curvature[min(k, len(curvature) - 1)] + 0.6 * aside + 1.2 * heads * off
-        wanted = np.array(
-            [[np.arctan(np.clip(bend, -1 / vehicle.radius, 1 / vehicle.radius) * vehicle.wheelbase), speed]]
-        )
+        pace = float(np.clip(1.2 - 2.0 * np.hypot(ahead, aside) - abs(off), 0.1, paces[int(at)]))
+        is_over = int(at) == len(fine) - 1
+        speed = (0.0 if is_over else pace * aim[SPEED]) + 1.5 * ahead
+        gear = float(np.sign(speed)) if abs(speed) > 0.05 else float(np.sign(aim[SPEED]))
+        bend = bends[int(at)] + 0.4 * aside + 1.2 * gear * off
+        wanted = np.array([[np.arctan(bend * vehicle.wheelbase), speed]])
         state, steering = vehicle.stepped(state, steering, wanted, step)
         driven.append(state[0])
+        at, rest = min(at + pace, len(fine) - 1.0), rest - is_over
     states = np.stack(driven)
+    turned = float(abs(wrapped(states[-1, HEADING] - ends[HEADING])))
     apart = float(np.linalg.norm(states[-1, :2] - ends[:2]))
-    turned = 0.0 if np.isnan(ends[HEADING]) else float(abs(wrapped(states[-1, HEADING] - ends[HEADING])))
     return Drive(states, bool(yard.touches(states).any()), apart, turned)
+
+
+def _curvature(states: FloatArray, rows: int) -> FloatArray:
+    """[t] radians a metre over the next rows that are driven in one gear: steering takes time."""
+    gear = np.sign(states[:-1, SPEED] + states[1:, SPEED])
+    length = np.linalg.norm(np.diff(states[:, :2], axis=0), axis=1) * gear
+    turn, found = np.diff(states[:, HEADING]), np.zeros(len(states))
+    for row in range(len(turn)):
+        ahead = length[row : row + rows]
+        ahead = ahead[: np.flatnonzero(ahead * ahead[0] < 0)[0]] if (ahead * ahead[0] < 0).any() else ahead
+        if abs(ahead.sum()) > 0.02:
+            found[row] = turn[row : row + len(ahead)].sum() / ahead.sum()
+    return found
 
 
 def yard() -> Yard:
