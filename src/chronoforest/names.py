@@ -91,12 +91,6 @@ def check_variant(name: str) -> None:
         raise UnknownVariant(name, choices=VARIANTS)
 
 
-def check_tracker(name: str | None) -> None:
-    """Refuse an unknown tracker; None is the preset's own."""
-    if name is not None and name not in TRACKERS:
-        raise UnknownTracker(name, choices=TRACKERS)
-
-
 def check_distance(name: str) -> None:
     """Refuse an unknown setting of the distance."""
     if name not in DISTANCES:
@@ -106,7 +100,8 @@ def check_distance(name: str) -> None:
 def check_models(preset: str, tracker: str | None, distance: str, device: str) -> None:
     """Refuse names that no preset, tracker, setting of the distance or device has."""
     check_preset(preset)
-    check_tracker(tracker)
+    if tracker is not None and tracker not in TRACKERS:  # None is the preset's own
+        raise UnknownTracker(tracker, choices=TRACKERS)
     check_distance(distance)
     check_device(device)
 

@@ -48,7 +48,11 @@ class Denoiser(nn.Module):
 
     def forward(self, tokens: torch.Tensor, levels: torch.Tensor) -> torch.Tensor:
         """Shapes as the class says."""
-        hidden = self.embed(tokens) + self.position + self.level(_waves(levels, self.params.width))
+        half = self.params.width // 2
+        rate = torch.exp(torch.arange(half, device=levels.device) * (-math.log(1e4) / (half - 1)))
+        angle = levels.unsqueeze(-1).float() * rate
+        level = self.level(torch.cat([angle.sin(), angle.cos()], dim=-1))
+        hidden = self.embed(tokens) + self.position + level
         with torch.autocast("cuda", torch.bfloat16, enabled=self.training and hidden.is_cuda):
             for block in self.blocks:
                 hidden = block(hidden)
@@ -82,13 +86,6 @@ class _Block(nn.Module):
         weights = torch.softmax(scores, dim=2).unsqueeze(-1)
         mixed: torch.Tensor = self.merge((weights * value[:, None]).sum(dim=2).view(rows, tokens, width))
         return mixed
-
-
-def _waves(levels: torch.Tensor, width: int) -> torch.Tensor:
-    """Sinusoidal features of the noise level, [..., width]."""
-    rate = torch.exp(torch.arange(width // 2, device=levels.device) * (-math.log(1e4) / (width // 2 - 1)))
-    angle = levels.unsqueeze(-1).float() * rate
-    return torch.cat([angle.sin(), angle.cos()], dim=-1)
 
 
 def signal_table(device: torch.device | str = "cpu") -> torch.Tensor:
@@ -201,7 +198,7 @@ def draw_windows(
     latest = max(num_steps - 1 - params.span, 0)
     episode = torch.randint(num_episodes, (num_windows, 1), device=device)
     start = torch.randint(latest + 1, (num_windows, 1), device=device)
-    late = torch.randint(params.max_late + 1, (num_windows, 1), device=device)
+    late = torch.randint(round(0.4 * params.span) + 1, (num_windows, 1), device=device)
     is_padded = torch.rand(num_windows, 1, device=device) < padded_share
     start = torch.clamp(start + torch.where(is_padded, late, 0), max=num_steps - 1)
     steps = start + params.stride * torch.arange(params.horizon + 1, device=device)

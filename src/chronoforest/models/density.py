@@ -223,7 +223,10 @@ def _lanes(
     The direction at a row is measured over `num_steps` around it, so that noise does not turn it, but counts
     where the recording was, not in the middle of the chord, which cuts corners.
     """
-    moves = moves_around(tracks, num_steps)
+    row = np.arange(tracks.shape[1])
+    first = np.maximum(row - (num_steps - 1) // 2, 0)
+    last = np.minimum(row + 1 + num_steps // 2, tracks.shape[1] - 1)
+    moves = tracks[:, last] - tracks[:, first]
     length = np.linalg.norm(moves, axis=-1)
     is_moving = ((length > 0.3 * np.median(length)) & (length <= num_steps * jump)).reshape(-1)
     places, rows = between_rows(tracks, bandwidth, jump)
@@ -253,14 +256,6 @@ def _blurred(points: FloatArray, edges: list[FloatArray], width: float) -> Float
     """[nx, ny] points [n, 2] per cell, blurred by a kernel of `width` cells."""
     counts, _, _ = np.histogram2d(points[:, 0], points[:, 1], bins=edges)
     return np.asarray(gaussian_filter(counts, width))
-
-
-def moves_around(tracks: FloatArray, num_steps: int) -> FloatArray:
-    """[E, T, 2] what recordings move over `num_steps` around the step after each row; fewer at their ends."""
-    row = np.arange(tracks.shape[1])
-    first = np.maximum(row - (num_steps - 1) // 2, 0)
-    last = np.minimum(row + 1 + num_steps // 2, tracks.shape[1] - 1)
-    return np.asarray(tracks[:, last] - tracks[:, first])
 
 
 def _sectors(moves: FloatArray, count: int) -> IntArray:

@@ -35,11 +35,6 @@ class WindowParams:
         """Environment steps in a window."""
         return self.stride * self.horizon
 
-    @property
-    def max_late(self) -> int:
-        """Steps by which a window may start late."""
-        return round(0.4 * self.span)
-
 
 FRAMES_PER_TOKEN = 10
 """Frames that one token stands for."""

@@ -30,6 +30,7 @@ from chronoforest.presets.training import train_preset
 from chronoforest.roadmap.changes import Change, ChangeParams, changes
 from chronoforest.roadmap.roadmap import Roadmap
 from chronoforest.roadmap.states import tracks_of
+from chronoforest.typed import from_plain
 
 BATCHES = "batches"
 """What metadata says of recordings that were taken in together: from which number on, and when."""
@@ -129,10 +130,7 @@ def _as_before(known: Episodes) -> tuple[Columns, ImportParams]:
     about = known.metadata
     if "columns" not in about:
         raise BadDataset("recordings can be added to those of `chronoforest learn` or `data import` alone")
-    columns: dict[str, Any] = {
-        key: tuple(value) if isinstance(value, list) else value for key, value in about["columns"].items()
-    }
-    return Columns(**columns), ImportParams(
+    return from_plain(Columns, about["columns"]), ImportParams(
         step=about["step_seconds"],
         length=known.num_steps,
         units="degrees" if known.frame.kind == "degrees" else "plain",

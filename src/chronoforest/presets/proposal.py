@@ -150,11 +150,6 @@ class Statistics:
         """Kernel over which neighbouring rows and neighbouring recordings blend."""
         return max(0.75 * self.step, 1.5 * self.gap)
 
-    @property
-    def has_streets(self) -> bool:
-        """Whether recordings lie on lines, much closer to each other than one row to the next."""
-        return self.space.width < 0.5 * self.step
-
     @cached_property
     def bandwidth(self) -> float:
         """Kernel of the density: what makes rows and recordings blend, but no wider than recordings spread
@@ -162,7 +157,8 @@ class Statistics:
         spread = self.space.width / self.deviations
         if self.is_one_way:
             return min(self.blur, spread)
-        return min(self.blur, max(spread, self.gap)) if self.has_streets else self.blur
+        has_streets = self.space.width < 0.5 * self.step  # lines, closer to each other than two rows
+        return min(self.blur, max(spread, self.gap)) if has_streets else self.blur
 
     @cached_property
     def room(self) -> float:
