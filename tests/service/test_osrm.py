@@ -1,22 +1,22 @@
 """OSRM's interface in the process: what is asked and answered, and that no request breaks it."""
 
-import asyncio
 import json
 import os
-import string
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from town import FRAME, NETWORK, ROUTER, places, town, written
+from viewer_service import running, worlds_of
 
+from benchmarks.engine import damaged, requests_of
 from chronoforest.data.frames import Frame
 from chronoforest.peers.choice import PlannerChoice
 from chronoforest.service.osrm import answer, visiting_order
 from chronoforest.service.router import Router
-from chronoforest.service.server import create_app
 from chronoforest.service.wire import decoded, geometry
-from chronoforest.service.worlds import Worlds
+from chronoforest.service.worlds import World, Worlds
 
 
 def encoded(line, digits):
@@ -179,27 +179,12 @@ def test_refusals_have_osrms_codes(path, query, code):
     assert (status, values["code"]) == (400, code)
 
 
-def fuzzed(rng):
-    """A request that is right but for a few letters."""
-    service = rng.choice(["route", "table", "nearest", "trip", "match", "fly"])
-    count = 1 if service == "nearest" else int(rng.integers(0, 6))
-    names = "alternatives steps overview geometries annotations bearings radiuses approaches exclude hints"
-    names += (
-        " sources destinations number roundtrip source destination timestamps gaps tidy depart fallback_speed"
-    )
-    values = "true false full any 0;1 -1 1e9 nan 10,20;30,40 polygon(abc) polygon(??) 9;9;9 unlimited ;; all"
-    few = [f"{rng.choice(names.split())}={rng.choice(values.split())}" for _ in range(rng.integers(0, 4))]
-    text = f"/{service}/v1/driving/{written(places(count, int(rng.integers(1e6))))}?{'&'.join(few)}"
-    letters = list(text)
-    for _ in range(rng.integers(0, 3)):
-        letters[rng.integers(len(letters))] = rng.choice(list(string.printable[:95]))
-    return "".join(letters)
-
-
 def test_no_malformed_request_breaks_the_service():
     rng, codes = np.random.default_rng(5), {}
+    valid = [one.split(b" ")[1] for one in requests_of(0, NETWORK, rng) if b"/v1/" in one]
     for _ in range(3000):
-        path, _, query = fuzzed(rng).partition("?")
+        request = damaged(valid[rng.integers(len(valid))], rng).decode(errors="replace")
+        path, _, query = request.partition("?")
         status, values = answer(ROUTER, path, query)
         json.dumps(values, allow_nan=False)
         codes[values["code"]] = codes.get(values["code"], 0) + 1
@@ -207,54 +192,20 @@ def test_no_malformed_request_breaks_the_service():
     assert len(codes) > 6
 
 
-async def sent(app, method, path, query="", body=b""):
-    """Status and text of one request through ASGI."""
-    scope = {
-        "type": "http",
-        "method": method,
-        "path": path,
-        "raw_path": path.encode(),
-        "query_string": query.encode(),
-        "headers": [(b"content-type", b"application/json")],
-    }
-    messages = []
-
-    waiting = [{"type": "http.request", "body": body, "more_body": False}]
-
-    async def receive():
-        if not waiting:
-            await asyncio.Event().wait()
-        return waiting.pop()
-
-    async def send(message):
-        messages.append(message)
-
-    await app(scope, receive, send)
-    return messages[0]["status"], b"".join(message.get("body", b"") for message in messages)
-
-
 def test_a_new_world_is_taken_without_losing_a_request(tmp_path):
     path = tmp_path / "roads.npz"
     ROUTER.save(path)
-    worlds = Worlds(PlannerChoice(str(path)))
-    app = create_app(worlds)
-    points = written(far_apart())
-
-    async def play():
-        async def asking():
-            return [await sent(app, "GET", f"/route/v1/driving/{points}") for _ in range(60)]
-
-        async def replacing():
-            for seed in (1, 2, 3):
-                await asyncio.to_thread(Router(town(seed)).save, path)
-                os.utime(path, ns=(seed, seed))
-                assert await asyncio.to_thread(worlds.refresh)
-
-        return await asyncio.gather(asking(), asking(), replacing())
-
-    *answers, _ = asyncio.run(play())
-    assert {status for few in answers for status, _ in few} <= {200, 400}
-    assert all(json.loads(text)["code"] in ("Ok", "NoRoute") for few in answers for _, text in few)
+    worlds, points = Worlds(PlannerChoice(str(path))), written(far_apart())
+    with running(worlds=worlds) as service, ThreadPoolExecutor(2) as threads:
+        asking = [threads.submit(service.ask, "GET", f"/route/v1/driving/{points}") for _ in range(120)]
+        for seed in (1, 2, 3):
+            Router(town(seed)).save(path)
+            os.utime(path, ns=(seed, seed))
+            former = worlds.world()
+            assert worlds.refresh() or service.settle(lambda: worlds.world() is not former)  # noqa: B023
+        answers = [one.result() for one in asking]
+    assert {status for status, _ in answers} <= {200, 400}
+    assert all(values["code"] in ("Ok", "NoRoute") for _, values in answers)
     former = worlds.world()
     path.write_bytes(b"half a world")
     assert not worlds.refresh()
@@ -269,20 +220,14 @@ def fleet(**more):
 
 
 @pytest.fixture(scope="module")
-def app(tmp_path_factory):
-    path = tmp_path_factory.mktemp("roads") / "roads.npz"
-    ROUTER.save(path)
-    return create_app(Worlds(PlannerChoice(str(path))))
+def service():
+    with running(worlds=worlds_of(World("roads", None, ROUTER))) as service:
+        yield service
 
 
-def planned(app, values):
-    status, text = asyncio.run(sent(app, "POST", "/plan", body=json.dumps(values).encode()))
-    return status, json.loads(text)
-
-
-def test_a_fleet_does_every_job_once(app):
+def test_a_fleet_does_every_job_once(service):
     asked = fleet()
-    status, values = planned(app, asked)
+    status, values = service.ask("POST", "/plan", asked)
     assert (status, values["code"], values["unassigned"]) == (200, 0, [])
     done = [step["job"] for route in values["routes"] for step in route["steps"] if step["type"] == "job"]
     assert sorted(done) == [job["id"] for job in asked["jobs"]]
@@ -293,24 +238,17 @@ def test_a_fleet_does_every_job_once(app):
         assert (route["steps"][-1]["type"] == "end") == (route["vehicle"] == 1)
 
 
-@pytest.mark.parametrize("name", ["shipments", "matrices"])
-def test_what_is_more_than_a_joint_route_is_refused_by_name(app, name):
-    status, values = planned(app, fleet(**{name: []}))
-    assert (status, values["code"]) == (400, 2)
-    assert name in values["error"]
-
-
-@pytest.mark.parametrize("name", ["time_window", "capacity", "breaks", "skills"])
-def test_a_vehicle_with_more_is_refused_by_name(app, name):
+@pytest.mark.parametrize("name", ["shipments", "matrices", "time_window", "capacity", "breaks", "skills"])
+def test_what_is_more_than_a_joint_route_is_refused_by_name(service, name):
     asked = fleet()
-    asked["vehicles"][0][name] = []
-    status, values = planned(app, asked)
+    (asked if name in ("shipments", "matrices") else asked["vehicles"][0])[name] = []
+    status, values = service.ask("POST", "/plan", asked)
     assert (status, values["code"]) == (400, 2)
     assert name in values["error"]
 
 
-def test_a_road_network_alone_has_no_plans_of_problems(app):
-    status, values = planned(app, {"starts": [[0.0, 0.0]]})
+def test_a_road_network_alone_has_no_plans_of_problems(service):
+    status, values = service.ask("POST", "/plan", {"starts": [[0.0, 0.0]]})
     assert status == 400
     assert "roads" in values["error"]
 

@@ -261,10 +261,11 @@ def test_every_number_that_is_accepted_is_finite_and_of_its_type(values):
     assert request.budget is None or 1 <= request.budget.amount <= 100_000
 
 
-def test_a_budget_is_the_planners_stop_criterion():
-    assert Budget(unit="rounds", amount=3).stop() == MaxRounds(3)
-    assert Budget(unit="expansions", amount=3).stop() == MaxExpansions(3)
-    assert Budget(unit="seconds", amount=3).stop() == MaxSeconds(3)
+@pytest.mark.parametrize(
+    ("unit", "stop"), [("rounds", MaxRounds), ("expansions", MaxExpansions), ("seconds", MaxSeconds)]
+)
+def test_a_budget_is_the_planners_stop_criterion(unit, stop):
+    assert Budget(unit=unit, amount=3).stop() == stop(3)
 
 
 def test_agents_are_counted():
@@ -301,17 +302,16 @@ def test_a_form_is_refused(service):
     assert service.ask("POST", "/plan", b"a=1", {"Content-Type": "text/plain"})[0] == 415
 
 
-def test_an_oversized_problem_is_refused_whether_it_says_so_or_not(service):
-    connection = socket.create_connection(("127.0.0.1", service.port), timeout=60)
+@pytest.mark.parametrize("is_announced", [True, False])
+def test_an_oversized_problem_is_refused_whether_it_says_so_or_not(service, is_announced):
+    size = MAX_BODY + 1
+    more = f"Content-Length: {size}" if is_announced else f"Transfer-Encoding: chunked\r\n\r\n{size:x}"
     head = f"POST /plan HTTP/1.1\r\nHost: 127.0.0.1:{service.port}\r\nContent-Type: application/json\r\n"
-    connection.sendall(head.encode() + b"Content-Length: %d\r\n\r\n" % (MAX_BODY + 1))
-    assert connection.recv(200).startswith(b"HTTP/1.1 413")
-    connection.close()
-    connection = socket.create_connection(("127.0.0.1", service.port), timeout=60)
-    connection.sendall(head.encode() + b"Transfer-Encoding: chunked\r\n\r\n%x\r\n" % (MAX_BODY + 1))
-    connection.sendall(b" " * (MAX_BODY + 1) + b"\r\n")
-    assert connection.recv(200).startswith(b"HTTP/1.1 413")
-    connection.close()
+    with socket.create_connection(("127.0.0.1", service.port), timeout=60) as connection:
+        connection.sendall((head + more + "\r\n" + "\r\n" * is_announced).encode())
+        if not is_announced:
+            connection.sendall(b" " * size + b"\r\n")
+        assert connection.recv(200).startswith(b"HTTP/1.1 413")
 
 
 def test_the_page_and_its_parts_are_served_with_safe_headers_and_need_nothing_from_elsewhere(service):
