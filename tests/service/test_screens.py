@@ -26,7 +26,7 @@ axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) => done
 
 @pytest.fixture(scope="module")
 def service():
-    with running(SlowPlanner(make_planner(BLOCK), 1.5)) as service:
+    with running(SlowPlanner(make_planner(BLOCK), 0.1)) as service:
         yield service
 
 
@@ -61,10 +61,12 @@ def planned(page):
 
 def growing(page):
     """In the middle of planning, with trees."""
+    SlowPlanner.hold.set()
     page.js("document.getElementById('experts').open = true")
     Select(page["variant"]).select_by_value("online")
     page.until("return viewer.run.request.variant === 'online' && viewer.run.rounds.length > 0")
     page.js("viewer.run.cancel()")
+    SlowPlanner.hold.clear()
 
 
 def incomplete(page):

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 
 from fakes import make_planner
 
+from chronoforest.cancellation import step
 from chronoforest.peers.choice import PlannerChoice
 from chronoforest.service.guard import Guard
 from chronoforest.service.server import Server, create_app, listen
@@ -21,7 +22,10 @@ LONG = {**PROBLEM, "waypoints": [[3, 17], [17, 3], [10, 10], [3, 10]], "variant"
 
 
 class SlowPlanner:
-    """Plans as the one it wraps, but takes its time for every round of the variant `online`."""
+    """Plans as the one it wraps, but takes its time for every round of the variant `online`, and stays in its
+    first round while `hold` is set, unless it is cancelled."""
+
+    hold = threading.Event()
 
     def __init__(self, planner, pause):
         self.planner, self.pause = planner, pause
@@ -34,6 +38,9 @@ class SlowPlanner:
             if variant == "online":
                 time.sleep(self.pause)
             on_snapshot(snapshot)
+            while variant == "online" and self.hold.is_set():
+                step()
+                time.sleep(0.02)
 
         watch = None if on_snapshot is None else watched
         return self.planner.plan(problem, variant=variant, on_snapshot=watch, **options)
