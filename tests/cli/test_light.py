@@ -65,15 +65,49 @@ MISTAKES = {
     "the demo's seed": ["demo", "--seed", "-1"],
     "a walk's seed": ["run", "--preset", "ant-giant", "--task", "1", "--seed", "-1"],
     "workers": [*PLAN, "--workers", "0"],
+    "workers for one problem": [*PLAN, "--workers", "2"],
     "an engine": [*PLAN, "--workers", "rye"],
     "recordings": ["data", "import", "nowhere.csv", "--out", "yard.npz"],
     "a dataset": ["data", "inspect", "nowhere.npz"],
     "a training's data": ["train", "all", "--preset", "ant-giant", "--data", "nowhere.npz"],
     "a training's steps": ["train", "all", "--preset", "ant-giant", "--steps", "0"],
+    "a training's batch": ["train", "all", "--preset", "ant-giant", "--batch", "0"],
+    "a learning rate": ["train", "all", "--preset", "ant-giant", "--learning-rate", "0"],
+    "a training's device": ["train", "all", "--preset", "ant-giant", "--device", "toaster"],
+    "a tracker to train": ["train", "tracker", "--preset", "ant-giant", "--tracker", "sac"],
+    "nothing to import": ["data", "import", "--out", "x.npz"],
+    "a dataset's ending": ["data", "import", "trips.csv", "--out", "x.csv"],
+    "both directions": ["learn", "trips.csv", "--both-ways", "--one-way"],
+    "nothing to add": ["learn", "--add"],
     "a training's preset": ["train", "all", "--preset", "moon"],
     "recordings of a preset": ["preset", "new", "yard", "--data", "nowhere.npz"],
     "a list of presets": ["preset", "list"],
 }
+
+SENTENCES = {
+    "a preset": "unknown preset 'ant-gaint'; did you mean 'ant",
+    "a variant": "unknown variant 'onlin'",
+    "a planner": "unknown planner 'data-graph'; did you mean",
+    "points": "'1;2'",
+    "too few goals": "every agent needs one start and one goal",
+    "no problem": "there is no start",
+    "problems and a start": "--problem nowhere.jsonl says where to go; leave out --starts, --goals",
+    "workers for one problem": "--workers is for a file of many",
+    "a task": "task must be 1…5, got 6",
+    "a viewer's preset": "'moon'",
+    "a viewer's port": "cannot listen on port 99999",
+    "a training's preset": "unknown preset 'moon'; available: ",
+    "a training's steps": "steps must be at least 1, got 0",
+    "a training's batch": "batch must be at least 1, got 0",
+    "a learning rate": "learning_rate must be above 0, got 0.0",
+    "a training's device": "device must be auto, cpu or cuda, got 'toaster'",
+    "a tracker to train": "unknown tracker 'sac'; available: awr, bc, diffusion-ql",
+    "nothing to import": "no files to import",
+    "a dataset's ending": "--out must end in .npz",
+    "both directions": "--both-ways and --one-way exclude each other",
+    "nothing to add": "--add needs recordings to take in",
+}
+"""What some of them are answered."""
 
 SCRIPT = """
 import contextlib, io, json, os, sys
@@ -112,6 +146,8 @@ def test_a_mistake_is_answered_before_anything_heavy_is_imported(tmp_path):
     for mistake, (code, loaded, error, files) in zip(MISTAKES, found, strict=True):
         is_fine = mistake in ("no arguments", "a list of presets") or mistake.startswith("help")
         assert (mistake, code, loaded, files) == (mistake, 0 if is_fine else 2, [], []), error
+        assert SENTENCES.get(mistake, "") in error, mistake
+        assert error.count("\n") == 1 or not error.startswith("chronoforest: "), error
 
 
 def test_a_preset_that_nobody_has_trained_is_answered_before_anything_heavy_is_imported(tmp_path):

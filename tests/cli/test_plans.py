@@ -166,13 +166,6 @@ def test_a_problem_that_ends_its_workers_fails_alone(command, tmp_path, monkeypa
     assert engine.sizes == [2, 2, 1, 1]
 
 
-def test_workers_are_for_many_problems(capsys, loaded):
-    single = ["plan", "--preset", MEDIUM, "--starts", "3,3", "--goals", "15,15", "--workers", "2"]
-    assert main(single) == 2
-    assert "--workers" in capsys.readouterr().err
-    assert not loaded
-
-
 @pytest.mark.slow
 def test_processes_plan_what_this_one_would(tmp_path, monkeypatch):
     monkeypatch.undo()

@@ -37,10 +37,3 @@ def test_the_address_is_printed_and_the_page_is_opened(opened, capsys, command):
 def test_the_page_is_not_opened_when_nobody_wants_it(opened):
     assert main(["view", "--no-open-page", "--preset", "pointmaze-medium-stitch-v0"]) == 0
     assert opened == []
-
-
-def test_an_unknown_preset_and_a_port_that_cannot_be_are_sentences(capsys):
-    assert main(["view", "--preset", "moon"]) == 2
-    assert "'moon'" in capsys.readouterr().err
-    assert main(["view", "--port", "99999"]) == 2
-    assert "99999" in capsys.readouterr().err
