@@ -86,10 +86,9 @@ def _in_colours(figure: Any, count: int) -> Any:
 
 def ground(support: Support, axes: Any = None) -> Any:
     """The axes with the support drawn on them, or new ones that fit it."""
-    if axes is None:
-        return new_axes(support)[1]
-    draw_support(axes, support)
-    return axes
+    if axes is not None:
+        draw_support(axes, support)
+    return new_axes(support)[1] if axes is None else axes
 
 
 def draw_support(axes: Any, support: Support) -> None:
@@ -158,17 +157,13 @@ def _directions(line: FloatArray) -> FloatArray:
 def _draw_route(axes: Any, route: Plan, path: FloatArray, line: FloatArray, agent: int) -> None:
     """A route along its line, leg by leg, dashed where recordings did not make all of it and no model could
     generate it, with arrows."""
-    from matplotlib import patheffects
-
-    colour, halo = agent_colour(agent), patheffects.Stroke(linewidth=5.5, foreground="white", alpha=0.85)
+    colour = agent_colour(agent)
     share = lengths_along(path)[list(route.stops)] / max(lengths_along(path)[-1], 1e-9)
     ends = np.rint(share * (len(line) - 1)).astype(int)
     for leg, (first, last) in zip(route.legs, pairwise(ends), strict=False):
         style = {} if leg.evidence in CHECKED else {"dashes": (2.2, 1.2)}
         part = line[first : last + 1]
-        axes.plot(
-            *part.T, color=colour, linewidth=3, zorder=3, path_effects=[halo, patheffects.Normal()], **style
-        )
+        axes.plot(*part.T, color=colour, linewidth=3, zorder=3, path_effects=_halo(5.5, 0.85), **style)
     if len(ends) < len(route.order):
         axes.plot(*line[ends[-1] :].T, color=colour, linewidth=3, zorder=3, alpha=0.5, linestyle=":")
     every = max(len(line) // max(2, round(len(line) / 25)), 1)
@@ -240,11 +235,16 @@ def draw_meetings(axes: Any, meetings: FloatArray, scale: float = 1.0) -> None:
 
 def draw_paths(axes: Any, paths: Sequence[FloatArray]) -> None:
     """One line per agent with a pale edge, so that crossing routes stay apart."""
+    for agent, path in enumerate(paths):
+        halo = _halo(5.5, 0.85)
+        axes.plot(*path.T, color=agent_colour(agent), linewidth=3, zorder=3, path_effects=halo)
+
+
+def _halo(width: float, alpha: float = 1.0) -> list[Any]:
+    """A pale edge around a line or a text."""
     from matplotlib import patheffects
 
-    for agent, path in enumerate(paths):
-        halo = [patheffects.Stroke(linewidth=5.5, foreground="white", alpha=0.85), patheffects.Normal()]
-        axes.plot(*path.T, color=agent_colour(agent), linewidth=3, zorder=3, path_effects=halo)
+    return [patheffects.Stroke(linewidth=width, foreground="white", alpha=alpha), patheffects.Normal()]
 
 
 def draw_states(axes: Any, pieces: Sequence[tuple[FloatArray, str]]) -> None:
@@ -279,15 +279,7 @@ def _mark(
 
 def _write(axes: Any, place: Any, text: str, **style: Any) -> None:
     """Words beside a place, toward the middle of the picture, legible on any ground."""
-    from matplotlib import patheffects
-
     left, right = axes.get_xlim()
-    is_far = place[0] > left + 0.85 * (right - left)
-    where: dict[str, Any] = {
-        "xytext": (-9 if is_far else 9, 9),
-        "ha": "right" if is_far else "left",
-        "zorder": 6,
-    }
-    halo = [patheffects.Stroke(linewidth=3, foreground="white"), patheffects.Normal()]
-    style |= {"color": INK, "fontweight": "bold", "path_effects": halo}
-    axes.annotate(text, place, textcoords="offset points", **where, **style)
+    side, across = (-9, "right") if place[0] > left + 0.85 * (right - left) else (9, "left")
+    style |= {"color": INK, "fontweight": "bold", "path_effects": _halo(3)}
+    axes.annotate(text, place, (side, 9), textcoords="offset points", ha=across, zorder=6, **style)

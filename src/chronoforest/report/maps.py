@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -65,7 +65,9 @@ class MapPicture:
         if left >= right or top >= bottom:
             return
         rows, columns = np.ogrid[top:bottom, left:right]
-        distance = _to_segment(columns, rows, start, end)
+        (across, down), squared = end - start, max(float(((end - start) ** 2).sum()), np.finfo(float).tiny)
+        share = np.clip(((columns - start[0]) * across + (rows - start[1]) * down) / squared, 0.0, 1.0)
+        distance = np.hypot(columns - start[0] - share * across, rows - start[1] - share * down)
         cover = np.clip(radius + 0.5 - distance, 0.0, 1.0)[..., None]
         patch = self.canvas[top:bottom, left:right]
         patch[:] = (patch * (1.0 - cover) + colour * cover + 0.5).astype(np.uint8)
@@ -95,7 +97,10 @@ def draw_rollouts(
     """Write a PNG: plans as pale broad bands, tracks as lines, a cross where an agent planned anew."""
     figure, axes = drawing.new_axes(support)
     draw_planned(axes, rollouts)
-    drawing.draw_paths(axes, list(_without_jumps(rollouts)))
+    shown = [rollout.xy.copy() for rollout in rollouts]
+    for walk in shown:  # a gap at every teleport
+        walk[1:][np.linalg.norm(np.diff(walk, axis=0), axis=1) > JUMP] = np.nan
+    drawing.draw_paths(axes, shown)
     for rollout in rollouts:
         places = rollout.xy[list(rollout.replan_steps)]
         axes.scatter(*places.T, marker="x", s=70, color=drawing.INK, linewidth=2, zorder=4)
@@ -110,14 +115,6 @@ def draw_planned(axes: Any, rollouts: Sequence[Rollout]) -> None:
         for path in rollout.paths:
             colour = drawing.agent_colour(agent)
             axes.plot(*path.T, color=colour, linewidth=9, alpha=0.25, solid_capstyle="round", zorder=2)
-
-
-def _without_jumps(rollouts: Sequence[Rollout]) -> Iterator[FloatArray]:
-    """Each walk's places [T, 2] with a gap (NaN) at every step that is a teleport."""
-    for rollout in rollouts:
-        shown = rollout.xy.copy()
-        shown[1:][np.linalg.norm(np.diff(shown, axis=0), axis=1) > JUMP] = np.nan
-        yield shown
 
 
 def paint_trail(picture: MapPicture, rollout: Rollout, agent: int, before: int, now: int) -> None:
@@ -154,12 +151,3 @@ def paint_limbs(picture: MapPicture, limbs: Limbs, agent: int, enlarge: float = 
     for limb in np.argsort(heights, kind="stable"):
         start, end = ends[limb]
         picture.paint_line(start, end, radii[limb], light[limb] * colour)
-
-
-def _to_segment(
-    columns: NDArray[np.int_], rows: NDArray[np.int_], start: FloatArray, end: FloatArray
-) -> FloatArray:
-    """[rows, columns] distance of every pixel to the segment."""
-    (right, down), squared = end - start, max(float(((end - start) ** 2).sum()), np.finfo(float).tiny)
-    share = np.clip(((columns - start[0]) * right + (rows - start[1]) * down) / squared, 0.0, 1.0)
-    return np.hypot(columns - start[0] - share * right, rows - start[1] - share * down)
