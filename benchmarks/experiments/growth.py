@@ -35,7 +35,7 @@ from chronoforest.planning.planner import Planner
 from chronoforest.planning.result import PlanResult
 from chronoforest.planning.variants import PlannerParams, Prepared, ground_of
 from chronoforest.presets.loading import PresetPlanner
-from chronoforest.roadmap.from_support import roadmap_of_support
+from chronoforest.roadmap.support import roadmap_of_support
 from chronoforest.roadmap.verify import Checker
 from chronoforest.roadmap.ways import Joined, Ways
 from chronoforest.routing.solver import AutoSolver

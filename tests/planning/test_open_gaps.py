@@ -11,7 +11,7 @@ from searches import begun, evidence
 from chronoforest.exports.saved import load_result
 from chronoforest.planning.planner import MaxRounds, MaxSeconds
 from chronoforest.planning.sources.roadmap import ProposalParams, RoadmapSource
-from chronoforest.roadmap.components import SupportParts
+from chronoforest.roadmap.support import SupportParts
 from chronoforest.types import Problem
 
 VARIANTS = ["verified", "roadmap-only"]

@@ -8,9 +8,9 @@ from chronoforest.errors import BadCheckpoint
 from chronoforest.presets import quality
 from chronoforest.presets.loading import load_planner
 from chronoforest.presets.named import get_preset
-from chronoforest.roadmap.durations import Times
 from chronoforest.roadmap.roadmap import Roadmap, RoadmapParams, inferred
 from chronoforest.roadmap.states import StateSpace
+from chronoforest.roadmap.transitions import Times
 from chronoforest.roadmap.verify import Piece, Verdict
 from chronoforest.roadmap.ways import Joined
 from chronoforest.types import Problem

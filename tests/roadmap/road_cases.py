@@ -4,8 +4,7 @@ import numpy as np
 from fakes import BLOCK, CALIBRATION, SPEED, EuclideanDistance, FakeModels, SquareDensity
 
 from chronoforest.models.density import GridDensity
-from chronoforest.roadmap.from_support import roadmap_of_support
-from chronoforest.roadmap.ground import Ground
+from chronoforest.roadmap.support import Ground, roadmap_of_support
 from chronoforest.roadmap.ways import Joined, Ways
 from chronoforest.types import Support
 

@@ -5,8 +5,9 @@ import pytest
 from fakes import SIDE, EuclideanDistance, FakeModels, SquareDensity
 from road_cases import square_road
 
-from chronoforest.roadmap.components import SupportParts, find_break
 from chronoforest.roadmap.roads import Roads
+from chronoforest.roadmap.support import SupportParts
+from chronoforest.roadmap.ways import find_break
 from chronoforest.types import Pair
 
 WALL = ((9.0, -1.0), (11.0, SIDE + 1.0))

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from chronoforest.roadmap.cover import Cover
-from chronoforest.roadmap.states import Samples, StateSpace
+from chronoforest.roadmap.states import Cover, Samples, StateSpace
 from chronoforest.roadmap.transitions import HopParams, Passes, transitions_of
 
 SPACE = StateSpace(("x", "y", "heading_x", "heading_y"), 10.0, 30.0)

@@ -13,12 +13,10 @@ from chronoforest.errors import require_at_least
 from chronoforest.names import DEFAULT_VARIANT, check_variant
 from chronoforest.planning.assembly import way_times
 from chronoforest.planning.shortening import AssemblyParams, shorten_all
-from chronoforest.roadmap.components import SupportParts
 from chronoforest.roadmap.distance import RoadmapDistance
-from chronoforest.roadmap.from_support import roadmap_of_support
-from chronoforest.roadmap.ground import Ground
 from chronoforest.roadmap.roadmap import Roadmap
 from chronoforest.roadmap.straight import finely
+from chronoforest.roadmap.support import Ground, SupportParts, roadmap_of_support
 from chronoforest.roadmap.verify import Checker
 from chronoforest.roadmap.ways import Joined, Ways
 from chronoforest.routing.bridges import Closure, closure

@@ -11,10 +11,9 @@ import numpy as np
 from chronoforest.errors import BadCheckpoint
 from chronoforest.files import reading
 from chronoforest.models import checkpoint, store
-from chronoforest.roadmap.durations import Times
 from chronoforest.roadmap.roadmap import Roadmap, RoadmapParams, usual_pace
 from chronoforest.roadmap.states import StateSpace
-from chronoforest.roadmap.transitions import Transitions
+from chronoforest.roadmap.transitions import Times, Transitions
 
 STATES = "states"
 

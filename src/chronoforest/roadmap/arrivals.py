@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from chronoforest.roadmap.ground import FAR, Ground
+from chronoforest.roadmap.support import FAR, Ground
 from chronoforest.types import BoolArray, Density, FloatArray, IntArray, path_length
 
 Refusal = Literal["support", "heading", "motion"]

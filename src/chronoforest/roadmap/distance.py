@@ -11,8 +11,8 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components, dijkstra
 from scipy.spatial import cKDTree
 
-from chronoforest.roadmap.ground import Ground, keeps_room
 from chronoforest.roadmap.roadmap import Roadmap
+from chronoforest.roadmap.support import Ground, keeps_room
 from chronoforest.types import BoolArray, FloatArray, IntArray
 
 NUM_DOORS = 4

@@ -10,11 +10,25 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
-from chronoforest.roadmap.cover import CoverParams, cover
-from chronoforest.roadmap.durations import TimeParams, Times, times_of
-from chronoforest.roadmap.states import StateParams, StateSpace, Track, find_space, samples_of
+from chronoforest.roadmap.states import (
+    CoverParams,
+    StateParams,
+    StateSpace,
+    Track,
+    cover,
+    find_space,
+    samples_of,
+)
 from chronoforest.roadmap.straight import are_open, resample, taut
-from chronoforest.roadmap.transitions import HopParams, Transitions, passes_of, transitions_of
+from chronoforest.roadmap.transitions import (
+    HopParams,
+    TimeParams,
+    Times,
+    Transitions,
+    passes_of,
+    times_of,
+    transitions_of,
+)
 from chronoforest.types import FloatArray, IntArray
 
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from chronoforest.roadmap.components import Break, find_break
 from chronoforest.roadmap.roadmap import Roadmap
-from chronoforest.roadmap.ways import Joined, Way, Ways
+from chronoforest.roadmap.ways import Break, Joined, Way, Ways, find_break
 from chronoforest.types import Distance, FloatArray, IntArray, JointRoute, Pair
 
 

@@ -20,8 +20,8 @@ from chronoforest.roadmap.arrivals import (
     refusal,
     room,
 )
-from chronoforest.roadmap.ground import Ground
 from chronoforest.roadmap.straight import finely
+from chronoforest.roadmap.support import Ground
 from chronoforest.types import (
     BoolArray,
     Density,

@@ -10,9 +10,10 @@ from itertools import pairwise
 import numpy as np
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import breadth_first_order, dijkstra
+from scipy.spatial import cKDTree
 
 from chronoforest.roadmap.roadmap import Doors, Roadmap, inferred
-from chronoforest.types import BoolArray, FloatArray, IntArray, Pair
+from chronoforest.types import BoolArray, Distance, FloatArray, IntArray, Pair
 
 UNREACHABLE = 1e12
 """Steps of a leg that no chain of hops leads over, so that the rest of its route can still be passed well."""
@@ -206,3 +207,50 @@ def _between(ends: FloatArray, way: FloatArray, heading: FloatArray, alike: floa
     while last > first and is_too_near(last - 1, 1, len(way) - 1):
         last -= 1
     return way[first:last]
+
+
+NUM_NEAR = 4
+"""Places on the near side that each place on the far side is compared with."""
+
+MOST_PAIRS = 512
+"""Pairs of places, the nearest in a straight line, of which the learned distance chooses the best."""
+
+
+@dataclass(frozen=True, eq=False)
+class Break:
+    """Where no way leads on from an anchor to another: rows of the two nearest places, one that is reached
+    and one that leads on to the other anchor; extents: units that both sides get away from their anchors."""
+
+    reached: int
+    wanted: int
+    extents: tuple[float, float]
+
+
+def find_break(joined: Joined, source: int, target: int, distance: Distance | None) -> Break:
+    """Between two anchors that no way joins; nearest by the learned distance, if there is one."""
+    here, there = joined.reached_from(source), joined.leading_to(target)
+    position, first = joined.roadmap.position, joined.first
+    near, far = _closest(position, here, there, distance)
+    extents = (
+        _extent(position[here], position[first + source]),
+        _extent(position[there], position[first + target]),
+    )
+    return Break(near, far, extents)
+
+
+def _closest(
+    position: FloatArray, here: IntArray, there: IntArray, distance: Distance | None
+) -> tuple[int, int]:
+    gap, near = cKDTree(position[here]).query(position[there], k=np.arange(1, min(NUM_NEAR, len(here)) + 1))
+    order = np.argsort(gap, axis=None, kind="stable")[:MOST_PAIRS]
+    rows, columns = np.unravel_index(order, gap.shape)
+    sources, targets = here[near[rows, columns]], there[rows]
+    best = 0
+    if distance is not None:
+        steps = distance.between(distance.encode(position[sources]), distance.encode(position[targets]))
+        best = int(np.argmin(steps))
+    return int(sources[best]), int(targets[best])
+
+
+def _extent(points: FloatArray, anchor: FloatArray) -> float:
+    return float(np.linalg.norm(points - anchor, axis=1).max())

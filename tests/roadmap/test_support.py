@@ -5,8 +5,7 @@ import pytest
 from fakes import BLOCK, CALIBRATION, SIDE, SPEED, EuclideanDistance, SquareDensity, WindDistance
 from road_cases import EDGE, gate_road, grid_density, ground, square_road, support_of, ways_between
 
-from chronoforest.roadmap.from_support import SupportParams, roadmap_of_support
-from chronoforest.roadmap.ground import keeps_room
+from chronoforest.roadmap.support import SupportParams, keeps_room, roadmap_of_support
 from chronoforest.types import Pair
 
 
