@@ -115,8 +115,15 @@ def recorded(city: City, dataset: Path | None = None) -> list[FloatArray]:
     return [track for track, number in trips if not is_held_out(number)]
 
 
+def connected(tracks: Sequence[FloatArray], asked: Sequence[Problem]) -> list[bool]:
+    """Whether recorded ways connect the places of problems: places over the recorded states do, joined only
+    where a trip goes from one to the other."""
+    routes = StateGraph.made_of(tracks)
+    return [plan(routes, problem) is not None for problem in asked]
+
+
 def figures(
-    city: City, name: str, tracks: Sequence[FloatArray], asked: Sequence[Problem]
+    city: City, name: str, tracks: Sequence[FloatArray], asked: Sequence[Problem], is_connected: list[bool]
 ) -> dict[str, float]:
     """What the routes of a planner do that knows some tracks, in sums and shares of all problems."""
     started = time.process_time()
@@ -134,6 +141,10 @@ def figures(
     return {
         "complete": len(judged),
         "of": len(asked),
+        "complete where recorded ways connect": sum(
+            path is not None for path, joins in zip(paths, is_connected, strict=True) if joins
+        ),
+        "of these": sum(is_connected),
         "turns": total.get("num_turns", 0),
         "nobody's": total.get("num_unrecorded", 0),
         "against %": 100 * total.get("against", 0) / length,
@@ -196,8 +207,9 @@ def states(
             raise UnknownPlanner(name, PLANNERS)
     city = known_city(source)
     asked, tracks = problems(city, episodes, seed), recorded(city, dataset)[::every]
+    is_connected = connected(tracks, asked)
     for name in planner:
-        found = figures(city, name, tracks, asked)
+        found = figures(city, name, tracks, asked, is_connected)
         print(name, *(f"{key} {value:.4g}" for key, value in found.items()), sep=" · ")
         if name == "roadmap":
             print(

@@ -46,7 +46,7 @@ class RoadmapParams:
     hops: HopParams = field(default_factory=HopParams)
     times: TimeParams = field(default_factory=TimeParams)
     near: float = 1.25
-    aside: float = 0.5
+    aside: float = 1.0
     along: float = 1.0
     far: float = 2.0
     beyond: float = 1000.0

@@ -32,7 +32,7 @@ class HopParams:
     reach: float = 2.0
     alike: float = 45.0
     cost_factor: float = 3.0
-    last_factor: float = 20.0
+    last_factor: float = 40.0
 
     def __post_init__(self) -> None:
         require_positive(self, "around", "aside", "reach", "cost_factor", "last_factor")
