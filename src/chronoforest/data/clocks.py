@@ -68,13 +68,8 @@ def parsed(cells: Sequence[str]) -> Clock:
         for read in ways:
             fitting = {way: time for way, time in read().items() if np.isnan(time).sum() <= most_odd}
             if fitting:  # the way that reads most cells and, of several, takes the least time in all
-                best = min(
-                    fitting,
-                    key=lambda way: (
-                        np.isnan(fitting[way]).sum(),
-                        np.nanmax(fitting[way]) - np.nanmin(fitting[way]),
-                    ),
-                )
+                spans = {way: float(np.nanmax(time) - np.nanmin(time)) for way, time in fitting.items()}
+                best = min(fitting, key=lambda way: (np.isnan(fitting[way]).sum(), spans[way]))
                 others = [way for way in fitting if way != best]
                 return Clock(fitting[best], best + (f", though {others[0]} would fit too" if others else ""))
     return Clock(_plain(series))

@@ -120,14 +120,16 @@ def read_lerobot(folder: Path) -> dict[str, Column]:
     rows = pyarrow.concat_tables([parquet.read_table(path, columns=kept) for path in files])
     columns: dict[str, Column] = {}
     for name in rows.column_names:
-        values = np.array(rows.column(name).to_pylist())
-        flat = values.reshape(len(values), -1)
+        cells = rows.column(name).combine_chunks()
+        while pyarrow.types.is_nested(cells.type):
+            cells = cells.flatten()
+        flat = cells.to_numpy(zero_copy_only=False).reshape(len(rows), -1)
         names = features[name].get("names") or ()
         while isinstance(names, Mapping):  # {"motors": ["x", "y"]}
             names = next(iter(names.values()), ())
         labels = names if len(set(names)) == flat.shape[1] else range(flat.shape[1])
-        cells = {f"{name}.{label}": column for label, column in zip(labels, flat.T, strict=True)}
-        columns |= {name: flat[:, 0]} if flat.shape[1] == 1 else cells
+        numbers = {f"{name}.{label}": column for label, column in zip(labels, flat.T, strict=True)}
+        columns |= {name: flat[:, 0]} if flat.shape[1] == 1 else numbers
     return columns
 
 
