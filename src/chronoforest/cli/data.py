@@ -112,7 +112,7 @@ def import_recordings(
 
     Args:
         files: CSV, Parquet, GPX, GeoJSON, KML, PLT or NumPy files, location histories of Google Takeout,
-            folders, .zip or .tar of them, or minari:NAME for a Minari dataset.
+            folders, .zip or .tar of them, logs of ROS, a LeRobot folder, or minari:NAME for a Minari dataset.
         out: the .npz to write.
         columns: which columns mean what.
         params: how recordings are cleaned and cut.

@@ -70,7 +70,11 @@ def _rows(path: Path, content: bytes, num_skipped: int) -> list[list[str]]:
     head, lines = (io.TextIOWrapper(io.BytesIO(content), encoding=encoding, newline="") for _ in range(2))
     first = list(islice(head, num_skipped, num_skipped + 20))
     separator = _separator(first)
-    rest = islice(lines, num_skipped + _num_comments(first, separator), None)
+    num_comments = next((k for k, line in enumerate(first) if not line.startswith("#")), 0)
+    if num_comments:  # the last of them is the header where it has as many words
+        comment, line = first[num_comments - 1].lstrip("# "), first[num_comments].strip()
+        num_comments -= comment.count(separator) == line.count(separator)
+    rest = islice(lines, num_skipped + num_comments, None)
     csv.field_size_limit(max(csv.field_size_limit(), len(content)))
     known: dict[str, str] = {}
     rows = []
@@ -111,15 +115,6 @@ def _separator(lines: Sequence[str]) -> str:
                 return separator
     has_spaces = bool(known) and all("," not in line and " " in line.strip() for line in known)
     return " " if has_spaces else ","
-
-
-def _num_comments(lines: Sequence[str], separator: str) -> int:
-    """Lines with a hash before the header; the last of them is the header where it has as many words."""
-    count = next((k for k, line in enumerate(lines) if not line.startswith("#")), len(lines))
-    if not 0 < count < len(lines):
-        return 0
-    is_header = lines[count - 1].lstrip("# ").count(separator) == lines[count].strip().count(separator)
-    return count - is_header
 
 
 def _names(rows: Sequence[Sequence[str]]) -> list[str]:
