@@ -1,3 +1,4 @@
+import json
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -41,6 +42,22 @@ def test_a_toy_peer_plans_once_a_module_holds_it(monkeypatch):
     result = peer.plan(scattered_problem(2, 3))
     assert result.complete
     assert result.variant == "toy"
+
+
+def test_a_gap_that_a_peer_did_not_measure_is_unknown_and_not_none(monkeypatch):
+    class Silent(StraightLine):
+        def advance(self, rng):
+            self.found = np.stack([self.source, self.target])
+
+    class SilentToy(Toy):
+        def begin(self, source, target):
+            return Silent(source, target)
+
+    monkeypatch.setitem(sys.modules, "toy", SimpleNamespace(PEER=Peer(SilentToy)))
+    result = make_peer("toy").plan(Problem([[4, 4]], [[9, 9]]))
+    (leg,) = result.routes[0].legs
+    assert (leg.is_met, leg.gap, leg.width) == (True, np.inf, None)
+    assert json.loads(result.to_json())["routes"][0]["legs"][0]["gap"] is None
 
 
 def test_a_module_of_ones_own_in_the_current_folder_is_a_peer_by_its_path(monkeypatch, tmp_path):

@@ -178,7 +178,7 @@ class _PeerView(View):
             )
         way = self.ledger.ways[leg]
         band = width(gap, self.source.inputs.models.calibration) if 0 < gap < np.inf else None
-        return Leg(*names, True, way.steps, gap if band else 0.0, band, names, way.evidence)
+        return Leg(*names, True, way.steps, gap, band, names, way.evidence)
 
     def way(self, leg: Pair) -> Bridge:
         if leg in self.ledger.ways:
