@@ -103,8 +103,7 @@ class Router:
         within = network.reach if near <= network.reach else near + network.reach
         for _ in range(64):
             rows = np.array(self._tree.query_ball_point(place, min(within, radius)), dtype=np.int64)
-            kept = rows if bearing is None else rows[self._is_along(rows, *bearing)]
-            kept = kept if closure is None else kept[~closure.is_closed[kept]]
+            kept = self._kept(rows, bearing, closure)
             if len(kept):
                 gap = np.linalg.norm(network.position[kept] - place, axis=1)
                 order = np.argsort(gap, kind="stable")
@@ -114,18 +113,22 @@ class Router:
             within *= 2.0
         return None
 
-    def _is_along(self, rows: IntArray, bearing: float, tolerance: float) -> BoolArray:
-        own = 90.0 - np.degrees(self.network.heading[rows])
-        return np.asarray(np.abs((own - bearing + 180.0) % 360.0 - 180.0) <= tolerance)
-
     def nearest(
         self, place: FloatArray, number: int, bearing: tuple[float, float] | None, closure: Search | None
     ) -> list[int]:
         """The nearest states to a place, at most `number` of them."""
-        rows = np.atleast_1d(self._tree.query(place, k=min(8 * number, len(self.network.position)))[1])
-        rows = rows if bearing is None else rows[self._is_along(rows, *bearing)]
-        rows = rows if closure is None else rows[~closure.is_closed[rows]]
-        return [int(row) for row in rows[:number]]
+        count = min(8 * number, len(self.network.position))
+        return self._kept(self._tree.query(place, k=np.arange(1, count + 1))[1], bearing, closure)[
+            :number
+        ].tolist()
+
+    def _kept(self, rows: IntArray, bearing: tuple[float, float] | None, closure: Search | None) -> IntArray:
+        """Those of some states that have a bearing, degrees clockwise from north and how far off a heading
+        may be, and are not closed."""
+        if bearing is not None:
+            own = 90.0 - np.degrees(self.network.heading[rows])
+            rows = rows[np.abs((own - bearing[0] + 180.0) % 360.0 - 180.0) <= bearing[1]]
+        return rows if closure is None else rows[~closure.is_closed[rows]]
 
     def seeds(self, snap: Snap) -> Seeds:
         """States of an anchor and the seconds to get there."""

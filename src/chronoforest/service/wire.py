@@ -137,8 +137,6 @@ def parsed(path: str, query: str) -> Request:
     for name in sorted(options.keys() - set(f"{SHARED} {OWN[service]}".split())):
         raise Refusal("InvalidQuery", f"{service} has no option {_plain(name)}")
     bare = Request(service, profile, places, options)
-    for name, read in (("approaches", _approach), ("hints", str)):
-        bare._each(name, read, "")
     return replace(
         bare,
         radii=np.array(bare._each("radiuses", _radius, np.nan if service == "match" else np.inf)),
@@ -181,12 +179,6 @@ def _bearing(text: str) -> tuple[float, float] | None:
     if len(parts) != 2 or not (0 <= parts[0] <= 360 and 0 <= parts[1] <= 180):
         raise Refusal("InvalidOptions", "bearings are 0 to 360, and up to 180 degrees off")
     return parts[0], parts[1]
-
-
-def _approach(text: str) -> str:
-    if text not in ("curb", "opposite", "unrestricted"):
-        raise Refusal("InvalidQuery", "approaches are curb, opposite or unrestricted")
-    return text
 
 
 def _moment(text: str) -> datetime:

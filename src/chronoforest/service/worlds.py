@@ -19,8 +19,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_matrix
-from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
 
 from chronoforest.data.episodes import load
@@ -127,7 +125,14 @@ class World:
         """A first problem in the user's coordinates: places far apart between which there are ways."""
         models, frame = self.planner.models, self.planner.frame
         count = 2 * num_agents + num_waypoints
-        places, apart = _roomy(models) if self.own_router is None else _passed(self.own_router.network)
+        roadmap = self.planner.prepared(DEFAULT_VARIANT).roadmap
+        # Places that can all be reached from each other, in the open those with the most room around them.
+        places = roadmap.position[roadmap.parts == np.bincount(roadmap.parts).argmax()]
+        if roadmap.space.is_open:
+            room = models.density.margin(places)
+            places = places[room >= np.median(room)]
+        places = places[np.random.default_rng(0).permutation(len(places))[:240]]
+        apart = cdist(places, places)
         chosen = [int(apart.mean(axis=1).argmax())]
         while len(chosen) < count:
             chosen.append(int(apart[chosen].min(axis=0).argmax()))
@@ -283,33 +288,3 @@ def _lines(network: Network, cell: float, most: int = 200_000) -> list[list[floa
 def flat(points: FloatArray, decimals: int) -> list[float]:
     """[T, 2] → x, y, x, y, …, rounded."""
     return np.round(points, decimals).ravel().tolist()
-
-
-def _sample(places: FloatArray, count: int = 240) -> FloatArray:
-    """[count, 2] of them at random, the same every time."""
-    chosen: FloatArray = places[np.random.default_rng(0).permutation(len(places))[:count]]
-    return chosen
-
-
-def _passed(network: Network) -> tuple[FloatArray, FloatArray]:
-    """[n, 2] states that can all be reached from each other, and how far they lie apart, [n, n]."""
-    shape = (len(network.position),) * 2
-    graph = csr_matrix((np.ones(network.num_hops), (network.source, network.target)), shape=shape)
-    part = connected_components(graph, connection="strong")[1]
-    places = _sample(network.position[part == np.bincount(part).argmax()])
-    return places, cdist(places, places)
-
-
-def _roomy(models: PlanningModels, kept_share: float = 0.85) -> tuple[FloatArray, FloatArray]:
-    """[n, 2] supported places, of those with the most room around them and without those that are hard to
-    reach or to leave, and how many steps they lie apart, [n, n]."""
-    places = models.support.places
-    room = models.density.margin(places)
-    places = _sample(places[room >= np.median(room)])
-    if not models.has_networks:
-        return places, cdist(places, places)
-    codes = models.distance.encode(places)
-    steps = models.distance.pairwise(codes, codes)
-    effort = np.maximum(np.median(steps, axis=0), np.median(steps, axis=1))
-    kept = np.argsort(effort)[: int(kept_share * len(places))]
-    return places[kept], np.minimum(steps, steps.T)[np.ix_(kept, kept)]
