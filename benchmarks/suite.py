@@ -4,27 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from benchmarks.case import Case
+from benchmarks.report.pictures import Picture
+from benchmarks.report.tables import Sheet, TextTable
 from benchmarks.trials import Trial
 from chronoforest.errors import require_at_least
 from chronoforest.peers.choice import CHRONOFOREST, PlannerChoice
 
-
-class Exhibit(Protocol):
-    """A table or a picture; it writes its own files into the folder of a report."""
-
-    @property
-    def name(self) -> str:
-        """Of its files."""
-
-    def save(self, folder: Path) -> None:
-        """Write its files."""
-
-    def to_html(self, folder: Path) -> str:
-        """As a part of the page, which needs no other file; `save` comes first."""
+Exhibit = (
+    Sheet | TextTable | Picture
+)  # what a report shows: it writes its own files, and is a part of the page
 
 
 @dataclass(frozen=True)

@@ -134,14 +134,14 @@ def _keyframe(snapshot: Snapshot) -> Keyframe:
         num_expanded=stats.num_expanded,
         length=None,
         num_segments=[len(tree.segments) for tree in snapshot.trees],
-        legs=[(agent, *_leg(paths.get(leg), problem.anchors[list(leg)])) for agent, leg in legs],
+        legs=[
+            (agent, True, outline(paths[leg]))
+            if leg in paths
+            else (agent, False, rounded(problem.anchors[list(leg)]))
+            for agent, leg in legs
+        ],
         meetings=rounded(np.array(list(meetings.values())).reshape(-1, 2)),
     )
-
-
-def _leg(path: FloatArray | None, ends: FloatArray) -> tuple[bool, Points]:
-    """Whether it is met, and its path or its two ends."""
-    return (False, rounded(ends)) if path is None else (True, outline(path))
 
 
 def keyframe_panels(recorded: SearchRecord, problem: Problem) -> tuple[Panel, ...]:
@@ -242,13 +242,13 @@ def run_figures(case: Case, planner: PresetPlanner) -> Trial:
     return Trial(case, measure_plan(result, case.maze), figures=figures)
 
 
+ROWS = ("temporal-fixed", "graph-fixed", "online")
+RANKS = ("lowest", "median", "highest")
+
+
 def figure_maps(trials: Sequence[Trial]) -> list[Exhibit]:
     """The three figures, each where there are trials for it."""
     return [*_overview(trials), *_walks(trials), *_routes(trials)]
-
-
-ROWS = ("temporal-fixed", "graph-fixed", "online")
-RANKS = ("lowest", "median", "highest")
 
 
 def _overview(trials: Sequence[Trial]) -> Iterator[Panels]:

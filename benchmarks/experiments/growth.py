@@ -303,7 +303,7 @@ def growth_tables(trials: Sequence[Trial]) -> list[Exhibit]:
         "How fast cost grows",
         "",
         everything,
-        {column: partial(_exponent, name=name) for column, name in zip(COLUMNS, COSTS, strict=True)},
+        {c: partial(_fitted, name=name) for c, name in zip(COLUMNS, COSTS, strict=True)},
         (
             "Cost grows as the size to the power of this, fitted on logarithms of medians.",
             "Fits begin at 5 stops and at 256 cells.",
@@ -314,7 +314,10 @@ def growth_tables(trials: Sequence[Trial]) -> list[Exhibit]:
         "A world a thousand times as large",
         "",
         {line.part: line for line in found.get("world", [])},
-        {column: partial(_at_larger, name=name) for column, name in zip(COLUMNS[1:], COSTS[1:], strict=True)},
+        {
+            c: partial(_fitted, name=name, size=LARGER * GIANT)
+            for c, name in zip(COLUMNS[1:], COSTS[1:], strict=True)
+        },
         (f"On paper: the fits over grown worlds at {LARGER} × the {GIANT} cells of the giant maze.",),
     )
     return [*exhibits, exponents, _shares(kinds.get("watched", [])), larger]
@@ -365,14 +368,13 @@ def _entries(line: Line, size: int) -> dict[str, Entry]:
     return entries
 
 
-def _exponent(line: Line, name: str) -> Entry:
+def _fitted(line: Line, name: str, size: int = 0) -> Entry:
+    """The exponent of a fit, or what it says of a size."""
     fit = line.fit(name)
-    return Entry(None) if fit is None else Entry.of_value(fit.exponent, fit.num_sizes, digits=2)
-
-
-def _at_larger(line: Line, name: str) -> Entry:
-    fit = line.fit(name)
-    return Entry(None) if fit is None else Entry.of_value(fit.at(LARGER * GIANT), fit.num_sizes, digits=0)
+    if fit is None:
+        return Entry(None)
+    value, digits = (fit.at(size), 0) if size else (fit.exponent, 2)
+    return Entry.of_value(value, fit.num_sizes, digits=digits)
 
 
 def _shares(watched: Sequence[Trial]) -> Sheet:

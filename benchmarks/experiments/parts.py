@@ -105,12 +105,9 @@ def _random(template: Case, suites: tuple[str, str], request: Request) -> list[C
     return [
         case
         for own, count in ((pairs, NUM_PAIRS), (several, NUM_MULTI))
-        for case in _seeded(own, partial(_numbered, count=request.episodes or count), request)
+        for one in _seeded(own, lambda case: [case], request)
+        for case in (replace(one, episode=k) for k in range(request.episodes or count))
     ]
-
-
-def _numbered(case: Case, count: int) -> list[Case]:
-    return [replace(case, episode=k) for k in range(count)]
 
 
 def _walks(template: Case, request: Request) -> list[Case]:

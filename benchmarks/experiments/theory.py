@@ -201,6 +201,12 @@ def _probe_exhibits(pools: Mapping[str, Pool]) -> Iterator[Exhibit]:
         "Shares have intervals over instances, because the candidates of a plan depend on each other; n is "
         "the number of instances. Quantiles are over all candidates with a finite residual.",
     )
+    series = []
+    for label, found in pools.items():
+        depth, is_covered = np.minimum(found.depth, LAST_DEPTH), found.upper >= found.truth
+        known = np.unique(depth)
+        shares = (float(100.0 * np.mean(is_covered[depth == one])) for one in known)
+        series.append(Series(label, tuple(known.tolist()), tuple(shares)))
     title = "Candidates of online plans"
     depths, gaps = ({label: cut(found) for label, found in pools.items()} for cut in (depths_of, gaps_of))
     yield _probe_sheet("theory-depth", f"{title} by depth of the node", depths, notes)
@@ -211,7 +217,7 @@ def _probe_exhibits(pools: Mapping[str, Pool]) -> Iterator[Exhibit]:
         SOURCE,
         "depth of the node in its tree",
         "share, %",
-        tuple(_depth_series(label, found) for label, found in pools.items()),
+        tuple(series),
     )
 
 
@@ -262,15 +268,6 @@ def coverage(found: Pool) -> Entry:
 
 def _finite(values: FloatArray) -> list[float]:
     return [float(value) for value in values[np.isfinite(values)]]
-
-
-def _depth_series(label: str, found: Pool) -> Series:
-    depths = np.unique(np.minimum(found.depth, LAST_DEPTH))
-    shares = (
-        100.0 * np.mean((found.upper >= found.truth)[np.minimum(found.depth, LAST_DEPTH) == depth])
-        for depth in depths
-    )
-    return Series(label, tuple(depths.tolist()), tuple(map(float, shares)))
 
 
 SUITE = Suite(

@@ -171,7 +171,11 @@ class Pieces:
 
     def changing(self, count: int, is_wanted: IsPlanted) -> list[FloatArray]:
         """Pieces that go along one recording and then along another that crosses it."""
-        return [self._middle(way) for way in self._found(count, self._change, is_wanted)]
+        pieces = []
+        for way in self._found(count, self._change, is_wanted):
+            half, total = 0.5 * self._length(), path_length(way)
+            pieces.append(at_distances(way, np.linspace(total / 2 - half, total / 2 + half, 40)))
+        return pieces
 
     def _found(
         self, count: int, draw: Callable[[], FloatArray | None], is_wanted: IsPlanted
@@ -216,11 +220,6 @@ class Pieces:
         share, middle = np.linspace(0.0, 1.0, 9)[1:-1, None], tree.data[row]
         bend = (1 - share) ** 2 * come[0] + 2 * share * (1 - share) * middle + share**2 * go[0]
         return np.concatenate([come[::-1], bend, go])
-
-    def _middle(self, way: FloatArray) -> FloatArray:
-        """The part of a way with a change in its middle that is as long as a piece."""
-        half, total = 0.5 * self._length(), path_length(way)
-        return at_distances(way, np.linspace(total / 2 - half, total / 2 + half, 40))
 
 
 def bulged(piece: FloatArray, height: float, rng: np.random.Generator) -> FloatArray:
@@ -278,19 +277,16 @@ _is_turned, _is_crossed = partial(_is_changed, meets=True), partial(_is_changed,
 def verification_table(trials: Sequence[Trial]) -> list[Sheet]:
     """Shares of pieces that are refuted, of every kind in every world."""
     groups = by(trials, lambda trial: f"{trial.case.preset}: {trial.case.instance}")
-    counts = {label: _counts(figures_of(own, PieceFigures)) for label, own in groups.items()}
+    counts = {}
+    for label, own in groups.items():  # all batches together
+        found = ((f.num_pieces, f.num_before, f.num_by_motion) for f in figures_of(own, PieceFigures))
+        counts[label] = PieceFigures("", *map(sum, zip(*found, strict=True)))
     notes = (
         "Driven pieces are from held-out recordings; nobody makes the others.",
         "In the city three trips or more went the way of a driven piece; held-out ones may be anywhere.",
         "Of the rest: of those that density and headings let pass, what the denoiser refutes.",
     )
     return [Sheet.of("verification", "Pieces that are refuted, %", "", counts, COLUMNS, notes)]
-
-
-def _counts(found: Sequence[PieceFigures]) -> PieceFigures:
-    """All batches together."""
-    counts = ((one.num_pieces, one.num_before, one.num_by_motion) for one in found)
-    return PieceFigures("", *map(sum, zip(*counts, strict=True)))
 
 
 def _share(count: int, total: int) -> Entry:

@@ -180,7 +180,15 @@ class Panels(Picture):
         grid = list(figure.subplots(num_rows, self.num_columns, squeeze=False).flat)
         for axes, panel in zip(grid, self.panels, strict=False):
             pictures.draw_support(axes, ground)
-            _draw_panel(axes, panel)
+            for way in panel.ways:
+                axes.plot(*way.points.T, **_style(way), solid_capstyle="round")
+            pictures.draw_meetings(axes, panel.meetings, SCALE)
+            anchors, names = panel.problem.anchors, panel.problem.names
+            near = np.linalg.norm(anchors[:, None] - anchors, axis=-1) < NEAR  # these share a label
+            labels = {a: ", ".join(np.array(names)[row]) for a, row in zip(names, near, strict=True)}
+            pictures.draw_anchors(axes, panel.problem, labels, SCALE)
+            axes.set_title(panel.title, fontsize=10, color=INK, pad=16)
+            _write_above(axes, panel.note, 3, fontsize=8, color=PALE)
         for axes, name in zip(grid, self.headings, strict=False):
             _write_above(axes, name, 36, fontsize=11, fontweight="bold", color=INK)
         handles, spare = _legend_handles(self.panels), grid[len(self.panels) :]
@@ -193,24 +201,6 @@ class Panels(Picture):
             figure.legend(handles=handles, loc="outside lower center", **style)
         figure.suptitle(self.title, fontsize=13, color=INK)
         return figure
-
-
-def _draw_panel(axes: Any, panel: Panel) -> None:
-    for way in panel.ways:
-        axes.plot(*way.points.T, **_style(way), solid_capstyle="round")
-    pictures.draw_meetings(axes, panel.meetings, SCALE)
-    pictures.draw_anchors(axes, panel.problem, shared_labels(panel.problem), SCALE)
-    axes.set_title(panel.title, fontsize=10, color=INK, pad=16)
-    _write_above(axes, panel.note, 3, fontsize=8, color=PALE)
-
-
-def shared_labels(problem: Problem) -> dict[str, str]:
-    """The names of anchors, several in one where they lie in one place."""
-    apart = np.linalg.norm(problem.anchors[:, None] - problem.anchors, axis=-1)
-    return {
-        name: ", ".join(other for other, units in zip(problem.names, row, strict=True) if units < NEAR)
-        for name, row in zip(problem.names, apart, strict=True)
-    }
 
 
 def _style(way: Way) -> dict[str, Any]:
