@@ -92,6 +92,7 @@ def certificate_tables(trials: Sequence[Trial]) -> list[Exhibit]:
         "Best under the geodesic with clearance 1.0; legs in either direction.",
         "The paper splits a round's pairs by a random draw; here one of four is for pairs off the route, in "
         "turn, and what either does not use the other takes.",
+        "Intervals take searched pairs as independent, which those of one plan are not.",
     )
     title = "What online plans accepted and searched"
     quantities = Sheet.of("theory-quantities", title, SOURCE, groups, QUANTITIES, notes)
