@@ -14,7 +14,6 @@ import tempfile
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from threading import Timer
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -131,32 +130,28 @@ def camera_path(track: FloatArray) -> tuple[FloatArray, FloatArray]:
     It goes through portals with the ant instead of flying across the maze.
     """
     leaps = 1 + np.flatnonzero(np.linalg.norm(np.diff(track, axis=0), axis=1) > LEAP)
-    pieces = [_follow(piece) for piece in np.split(track, leaps)]
-    return np.concatenate([centres for centres, _ in pieces]), np.concatenate([turn for _, turn in pieces])
-
-
-def _follow(track: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """`camera_path` of a track without leaps."""
-    centres = gaussian_filter1d(track, FOLLOWING, axis=0, mode="nearest")
-    moves = np.diff(track, axis=0, prepend=track[:1])
-    moves = gaussian_filter1d(moves, TURNING, axis=0, mode="nearest")
-    is_moving = np.linalg.norm(moves, axis=1) > 1e-3
-    latest = np.maximum.accumulate(np.where(is_moving, np.arange(len(track)), 0))
-    return centres, np.degrees(np.arctan2(moves[latest, 1], moves[latest, 0]))
+    centres, headings = [], []
+    for piece in np.split(track, leaps):
+        centres.append(gaussian_filter1d(piece, FOLLOWING, axis=0, mode="nearest"))
+        moves = np.diff(piece, axis=0, prepend=piece[:1])
+        moves = gaussian_filter1d(moves, TURNING, axis=0, mode="nearest")
+        is_moving = np.linalg.norm(moves, axis=1) > 1e-3
+        latest = np.maximum.accumulate(np.where(is_moving, np.arange(len(piece)), 0))
+        headings.append(np.degrees(np.arctan2(moves[latest, 1], moves[latest, 0])))
+    return np.concatenate(centres), np.concatenate(headings)
 
 
 def _add_waypoints(scene: Any, request: CloseupRequest, step: int) -> None:
     """A cube over every waypoint still to visit."""
     import mujoco
 
-    waypoints = request.result.problem.waypoints
     visits = [
         place
         for rollout in request.rollouts
         for when, place in zip(rollout.visit_steps, rollout.visited, strict=True)
         if when <= step
     ]
-    for place in waypoints:
+    for place in request.result.problem.waypoints:
         if not any(np.allclose(place, visited) for visited in visits):
             geom, box = scene.geoms[scene.ngeom], mujoco.mjtGeom.mjGEOM_BOX
             rgba = np.array([*WAYPOINT, 1.0], dtype=np.float32)
@@ -180,19 +175,18 @@ def _paint_maze(model: Any, shape: tuple[int, int]) -> None:
 
 def main() -> None:
     """Render the job on standard input to standard output; what libraries print goes to standard error."""
-    sys.excepthook = _complain
+
+    def complain(kind: type[BaseException], error: BaseException, _: object) -> None:
+        print(f"{kind.__name__}: {error}", file=sys.stderr, flush=True)
+        os._exit(1)  # the reader quotes the last line: nothing may be printed after it, on the way out either
+
+    sys.excepthook = complain
     request: CloseupRequest = pickle.load(sys.stdin.buffer)
     with os.fdopen(os.dup(1), "wb") as out:
         os.dup2(2, 1)
         for picture in render(request):
             out.write(picture.tobytes())
             out.flush()
-
-
-def _complain(kind: type[BaseException], error: BaseException, _: TracebackType | None) -> None:
-    """The reader quotes the last line, so nothing may be printed after it, not even on the way out."""
-    print(f"{kind.__name__}: {error}", file=sys.stderr, flush=True)
-    os._exit(1)
 
 
 if __name__ == "__main__":

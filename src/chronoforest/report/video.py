@@ -119,7 +119,19 @@ def _closeups(
     shape = (tile_height - CAPTION_HEIGHT - 2 * FRAME, params.closeup - 2 * FRAME)
     with closing(closeups(CloseupRequest(result, rollouts, steps, num_shown, shape), library)) as pictures:
         for step, taken in zip(steps, pictures, strict=True):
-            yield _frame_all(taken, rollouts, result.problem, step)
+            framed = []
+            for agent, picture in enumerate(taken):
+                colour = drawing.agent_colour(agent)
+                strip = _caption_strip(
+                    caption(rollouts[agent], agent, result.problem, step), colour, picture.shape[1]
+                )
+                content = np.concatenate([strip, picture])
+                frame = np.full(
+                    (content.shape[0] + 2 * FRAME, params.closeup, 3), drawing.rgb(colour), np.uint8
+                )
+                frame[FRAME:-FRAME, FRAME:-FRAME] = content
+                framed.append(frame)
+            yield framed
 
 
 def shown_steps(rollouts: Sequence[Rollout], params: VideoParams) -> list[int]:
@@ -153,22 +165,6 @@ def caption(rollout: Rollout, agent: int, problem: Problem, step: int) -> str:
     ahead = np.concatenate([rollout.visited, rollout.missed, problem.goals[agent : agent + 1]])[num_visited]
     nearest = int(np.linalg.norm(problem.anchors - ahead, axis=1).argmin())
     return f"agent {agent + 1} → {problem.names[nearest]}"
-
-
-def _frame_all(
-    pictures: Sequence[Picture], rollouts: Sequence[Rollout], problem: Problem, step: int
-) -> list[Picture]:
-    """Every close-up in a frame of its agent's colour, under its caption."""
-    framed = []
-    for agent, picture in enumerate(pictures):
-        colour = drawing.agent_colour(agent)
-        words = caption(rollouts[agent], agent, problem, step)
-        content = np.concatenate([_caption_strip(words, colour, picture.shape[1]), picture])
-        size = (content.shape[0] + 2 * FRAME, content.shape[1] + 2 * FRAME, 3)
-        frame = np.full(size, drawing.rgb(colour), dtype=np.uint8)
-        frame[FRAME:-FRAME, FRAME:-FRAME] = content
-        framed.append(frame)
-    return framed
 
 
 @lru_cache(maxsize=64)
