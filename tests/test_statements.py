@@ -25,7 +25,7 @@ from chronoforest.exports import plans as plan_files
 from chronoforest.models import checkpoint
 from chronoforest.peers.choice import PlannerChoice
 from chronoforest.planning.variants import VARIANTS
-from chronoforest.types import Certificate, Leg, Plan, RoundStats
+from chronoforest.types import Certificate, Leg, Plan, Problem, RoundStats
 from chronoforest.types.problem_files import read_stops
 
 FORMATS = (ROOT / "docs" / "formats.md").read_text()
@@ -137,8 +137,8 @@ def field_names(kind):
 
 
 def test_the_table_of_a_plan_has_the_keys_of_a_plan():
-    result = make_planner().plan(scattered_problem(1, 1), variant="online")
-    written = json.loads(result.to_json())
+    problem = Problem.from_dict({**scattered_problem(1, 1).to_dict(), "fix": {"W1": "first"}})
+    written = json.loads(make_planner().plan(problem, variant="online").to_json())
     said = table("Plan")
     assert set(said) == set(written)
     assert named(said["routes"]) == set(written["routes"][0])
