@@ -235,7 +235,8 @@ def test_a_stop_is_fixed_to_an_agent_and_its_place_and_the_link_keeps_it(page):
 def test_an_area_is_closed_with_the_mouse_moved_with_keys_and_opened_again(page):
     first = page.js("return viewer.run.plan.length")
     path = np.array(page.js("return viewer.run.plan.routes[0].path")).reshape(-1, 2)
-    x, y = path[len(path) // 3]
+    stops = np.array([stop for kind in ("starts", "waypoints", "goals") for stop in page.problem()[kind]])
+    x, y = path[np.linalg.norm(path[:, None] - stops, axis=-1).min(axis=1).argmax()]
     page.click("close-area")
     corners = [(x - 0.6, y - 0.6), (x + 0.6, y - 0.6), (x + 0.6, y + 0.6), (x - 0.6, y + 0.6)]
     spots = [page.offset(corner) for corner in corners]
