@@ -394,11 +394,14 @@ def test_agents_walk_the_plan_by_its_clock(page):
 
 
 def test_a_walker_looks_where_it_goes(page):
-    page.set("clock", 300)
-    here, heading = page.js("const [one] = viewer.map.walkers; return [one.place, one.heading]")
-    page.set("clock", 330)
-    moved = np.subtract(page.js("return viewer.map.walkers[0].place"), here)
-    assert moved @ [np.cos(heading), np.sin(heading)] > 0.7 * np.linalg.norm(moved)
+    ahead = []
+    for clock in range(50, 800, 75):  # some of these may lie at a stop, where it turns
+        page.set("clock", clock)
+        here, heading = page.js("const [one] = viewer.map.walkers; return [one.place, one.heading]")
+        page.set("clock", clock + 20)
+        moved = np.subtract(page.js("return viewer.map.walkers[0].place"), here)
+        ahead.append(moved @ [np.cos(heading), np.sin(heading)] >= 0.7 * np.linalg.norm(moved))
+    assert np.mean(ahead) >= 0.7
 
 
 def test_a_plan_is_saved_as_files_and_comes_back_by_its_link(page):
