@@ -344,7 +344,7 @@ def planner_named(name: str, yard: Yard, drives: FloatArray, makers: dict[str, M
     if name == "roadmap":
         return SmoothedRoadmap(yard, drives)
     if name == "state-graph":
-        return StatesAsRecorded(drives, radius=2.0)
+        return StatesAsRecorded(drives, radius=3.0)
     return GraphOfSegments(yard, drives, makers[name])
 
 

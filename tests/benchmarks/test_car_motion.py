@@ -1,10 +1,13 @@
 """Generated motion between states, and the graph that it makes: ends, support, limits, stops."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
 
-from benchmarks.experiments.car import NearestStretch, cubic_curves, smoothed
+from benchmarks.experiments.car import NearestStretch, cubic_curves, plan_lines, segment_lines, smoothed
 from benchmarks.motion.graph import Ground, Limits, MotionWorld, plan_motion
 from benchmarks.motion.model import (
     MotionNet,
@@ -120,3 +123,10 @@ def test_a_smoothed_way_ends_with_the_headings_asked_for():
         path, times = smoothed(way, first, last, back)
         assert path[-1, 2] == pytest.approx(1.0, abs=1e-6)
         assert (np.diff(times) > 0).all()
+
+
+def test_the_page_has_the_tables_of_the_record():
+    root = Path(__file__).parents[2]
+    found = json.loads((root / "records" / "car.json").read_text())
+    page = (root / "docs" / "beyond-the-plane.md").read_text(encoding="utf-8").splitlines()
+    assert set(segment_lines(found) + plan_lines(found)) <= set(page)
