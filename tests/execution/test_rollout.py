@@ -325,6 +325,14 @@ def test_a_variant_that_is_given_its_order_keeps_what_is_left_of_it():
     assert planner.asked[0][3] == [["S1", "W1", "W2", "G1"]]
 
 
+def test_the_last_stop_of_a_plan_stays_the_last_one_of_a_new_plan():
+    planner, first, second, last = FakePlanner(), [4.0, 4.0], [20.0, 16.0], [36.0, 4.0]
+    asked = Problem(np.zeros((2, 2)), waypoints=[last, first, second], fix={"W1": "agent 2 last"})
+    replan = replanner(planner, np.array([52.0, 36.0]), asked=asked)
+    replan(np.zeros(2), asked.waypoints[[2, 0]])
+    assert planner.asked[0][0].fix == {"W2": "last"}
+
+
 def test_a_place_that_cannot_be_planned_from_gives_no_route():
     class Refusing:
         def plan(self, problem, **_):

@@ -104,7 +104,7 @@ def walk_plan(
     env = make_env(result.preset, max_episode_steps=max_steps, terminate_at_goal=False)
     for agent, (origin, goal) in enumerate(zip(problem.starts, problem.goals, strict=True)):
         start = reset_at(env, origin, goal, seed)
-        replan = replanner(planner, goal, seed=seed, memory=memory, variant=result.variant)
+        replan = replanner(planner, goal, seed=seed, memory=memory, variant=result.variant, asked=problem)
         yield walk(env, start, route_of(result, agent), planner.tracker, replan, planner.execution)
 
 
@@ -115,17 +115,24 @@ def replanner(
     seed: int = 0,
     memory: ForestMemory | None = None,
     variant: str | Variant = DEFAULT_VARIANT,
+    asked: Problem | None = None,
 ) -> Replan:
     """Re-planning for one agent with the variant of the first plan; every call has a seed of its own.
 
     With the `memory` of the first plan, the trees of the goal and the waypoints are used again and only the
-    new start has to grow one.
+    new start has to grow one. asked: the problem of the first plan, whose first and last stops stay so.
     """
     seeds = count(seed + 1)
+    rules = (
+        {tuple(place): rule for place, (_, rule) in zip(asked.waypoints, asked.rules, strict=True)}
+        if asked
+        else {}
+    )
 
     def replan(position: FloatArray, remaining: FloatArray) -> Route | None:
         try:
-            problem = Problem([position], [goal], remaining)
+            fix = [(None, rules.get(tuple(place), "")) for place in remaining]
+            problem = Problem([position], [goal], remaining, fix=fix)
             # A variant that is given its order keeps what is left of it.
             waypoints = [problem.names[row] for row in problem.waypoint_indices]
             order = [["S1", *waypoints, "G1"]] if find_variant(variant).needs_order else None
