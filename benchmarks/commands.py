@@ -277,7 +277,7 @@ def generate(
 
 
 def record(
-    world: Literal["strait", "city", "taxi", "trail", "harbour"],
+    world: Annotated[Literal["strait", "city", "taxi", "trail", "harbour"], Positional],
     source: Path = Path("data/chicago"),
     out: Path = DATA_FOLDER,
 ) -> None:
