@@ -74,7 +74,7 @@ def test_bad_requests_are_one_line(options, message, capsys, tmp_path):
     "command",
     [
         ["run", "--only", "calibration", "--out"],
-        ["record", "--world", "strait", "--out"],
+        ["record", "strait", "--out"],
         ["expert", "--device", "cpu", "--out"],
         ["report"],
     ],
