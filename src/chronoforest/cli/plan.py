@@ -100,7 +100,7 @@ def plan(
 
 
 def _check_values(seed: int, seconds: float | None, depart: str) -> None:
-    from chronoforest.planning.result import departure
+    from chronoforest.planning.timetable import departure
     from chronoforest.typed import check_seconds, check_whole
 
     check_whole("seed", seed)

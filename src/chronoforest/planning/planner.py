@@ -25,10 +25,11 @@ from chronoforest.planning.loop import (
     checked_stop,
     in_turns,
 )
-from chronoforest.planning.result import PlanResult, departure
+from chronoforest.planning.result import PlanResult
 from chronoforest.planning.sources import Source
 from chronoforest.planning.sources.forest import ForestSource
 from chronoforest.planning.sources.roadmap import RoadmapSource
+from chronoforest.planning.timetable import departure
 from chronoforest.planning.variants import PlannerParams, Prepared, Variant, find_variant, prepare
 from chronoforest.planning.verification import Verification, checked_path, verification
 from chronoforest.roadmap.roadmap import Roadmap

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from chronoforest.data.frames import Frame
-from chronoforest.errors import InvalidParameter
 from chronoforest.exports import plans
 from chronoforest.files import write_text
 from chronoforest.names import check_plan_file
@@ -211,18 +210,6 @@ class PlanResult:
         if path is not None:
             drawing.save(axes.figure, path)
         return axes
-
-
-def departure(value: str | datetime | None) -> str:
-    """A departure as ISO 8601 has it, "" where none is given; text such as "2026-11-16 08:00" is read."""
-    if value is None or value == "":
-        return ""
-    try:
-        return (value if isinstance(value, datetime) else datetime.fromisoformat(value)).isoformat()
-    except (TypeError, ValueError) as error:
-        raise InvalidParameter(
-            f"depart must be a date and time such as '2026-11-16 08:00', got {value!r:.40}"
-        ) from error
 
 
 def clock(depart: str, seconds: float | None) -> datetime | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from chronoforest.errors import InvalidParameter
 from chronoforest.names import optional
 
 if TYPE_CHECKING:
@@ -150,3 +151,15 @@ def _band(leg: Leg, lasts: float, step: float) -> tuple[float, float] | None:
         return leg.took[1:]
     half = 0.5 * (leg.width or 0.0) * step
     return (max(0.0, lasts - half), lasts + half) if 0 < half < float("inf") else None
+
+
+def departure(value: str | datetime | None) -> str:
+    """A departure as ISO 8601 has it, "" where none is given; text such as "2026-11-16 08:00" is read."""
+    if value is None or value == "":
+        return ""
+    try:
+        return (value if isinstance(value, datetime) else datetime.fromisoformat(value)).isoformat()
+    except (TypeError, ValueError) as error:
+        raise InvalidParameter(
+            f"depart must be a date and time such as '2026-11-16 08:00', got {value!r:.40}"
+        ) from error
