@@ -19,7 +19,7 @@ class Case:
 
     task: 1…5, or 0 where no official task is involved; episode: which of the cases of that task;
     seed: of the whole suite; num_agents, num_waypoints: M and K; reference, look_ahead: the path of suite
-    `track` and how far ahead on it the subgoal is, as the preset has it unless told; replans: whether a walk
+    `track` and how far ahead on it the subgoal is, as the preset has it unless given; replans: whether a walk
     in trouble plans anew; instance: name of a stored problem; change: one parameter set otherwise, as in
     "search.num_expand=2".
     """

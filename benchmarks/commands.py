@@ -108,7 +108,7 @@ def track(
     Args:
         episodes: per task.
         reference: centres of the cells, or geodesic-1.5, geodesic-1.25 or geodesic-1.0 by its clearance.
-        look: units that the subgoal leads the nearest point of the path by; the preset's unless told.
+        look: units that the subgoal leads the nearest point of the path by; the preset's unless given.
     """
     require("sim", unneeded=["imageio_ffmpeg"])  # it writes videos, and there are none here
     choice.check()
@@ -164,12 +164,12 @@ def run(
     """Run the suites of the paper; `report` then writes its tables and figures.
 
     Args:
-        only: names of suites; all of them unless told.
+        only: names of suites; all of them unless given.
         kinds: of trials, where a suite has several, as pairs, multi, order, hamiltonian, stitch of parts.
         variants: of the planner, or other planners such as dataset-graph; all that the suite compares unless
             told.
-        repeats: evaluations of the whole, or of each stored problem; the paper's number unless told.
-        episodes: of each task, or stored problems of each; the paper's number unless told.
+        repeats: evaluations of the whole, or of each stored problem; the paper's number unless given.
+        episodes: of each task, or stored problems of each; the paper's number unless given.
         out: folder for SUITE.jsonl, one line per trial; a run that was stopped continues from there.
         device: cpu or cuda; use another folder for each.
         data: folder with PRESET.npz, for a planner that needs recorded states.
@@ -254,7 +254,7 @@ def generate(
         seed: whole number that determines every episode.
         episodes: training episodes.
         val_episodes: validation episodes.
-        expert: the ant's expert from `python -m benchmarks expert`; the one that ships unless told.
+        expert: the ant's expert from `python -m benchmarks expert`; the one that ships unless given.
     """
     where.check()
     from benchmarks.collect.expert import expert_for
@@ -326,7 +326,7 @@ def expert(
         out: folder for expert.safetensors and its CARD.md.
         device: cpu, cuda, or auto for the best there is.
         seed: whole number that determines all random draws.
-        workers: processes for the physics; all cores but one unless told.
+        workers: processes for the physics; all cores but one unless given.
     """
     from joblib import cpu_count
 

@@ -39,7 +39,7 @@ def run_cases(
 ) -> list[Trial]:
     """The trials of all cases, in their order; those that `kept_trials` finds are not run again.
 
-    engine: where they run, so many processes of this machine unless told; only this one writes.
+    engine: where they run, so many processes of this machine unless given; only this one writes.
     """
     engine = engine or LocalEngine(workers)
     path = folder / suite.file

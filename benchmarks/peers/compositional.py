@@ -141,7 +141,7 @@ class _Chains(LegSearch):
 
 class Compositional(Chained[CompositionalParams]):
     """Start and goal are given, everything between them is sampled at once; `chains`: by the denoiser that
-    every peer samples from, unless told."""
+    every peer samples from, unless given."""
 
     params_type, leg_type = CompositionalParams, _Chains
 

@@ -28,7 +28,7 @@ PRESETS = {
 """The presets that ship, by their short names."""
 
 DEFAULT_VARIANT = "verified"
-"""How plans are made unless told: proposed by the roadmap, verified by the denoiser."""
+"""How plans are made by default: proposed by the roadmap, verified by the denoiser."""
 
 VARIANTS = (DEFAULT_VARIANT, "online", "paper", "roadmap-only")
 """How planning may go about it."""

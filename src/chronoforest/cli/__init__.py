@@ -40,8 +40,8 @@ VERBS: dict[str, Verb] = {
     "data fetch": Verb("chronoforest.cli.data:fetch", "download an official dataset"),
     "data import": Verb("chronoforest.cli.data:import_recordings", "turn recordings into a dataset"),
     "data inspect": Verb("chronoforest.cli.data:inspect", "describe a dataset and draw its coverage"),
-    "learn": Verb("chronoforest.cli.learn:learn", "from recordings of your own to a planner, in seconds"),
-    "preset list": Verb("chronoforest.cli.preset:list_presets", "the worlds that can be planned in"),
+    "learn": Verb("chronoforest.cli.learn:learn", "make a planner from recordings of your own, in seconds"),
+    "preset list": Verb("chronoforest.cli.preset:list_presets", "list the worlds that can be planned in"),
     "preset new": Verb("chronoforest.cli.preset:new", "propose a preset for recordings of your own"),
     "train all": Verb("chronoforest.cli.train:everything", "learn all models of a preset"),
     "train density": Verb("chronoforest.cli.train:density", "tabulate where the recordings went"),
@@ -54,8 +54,8 @@ VERBS: dict[str, Verb] = {
     "run": Verb("chronoforest.cli.run:run", "plan an official task, walk it and draw it"),
     "view": Verb("chronoforest.cli.serve:view", "draw problems and watch their plans in the browser"),
     "export": Verb("chronoforest.cli.learn:export", "write what was learned for OSRM, Nav2, LIF and QGIS"),
-    "serve": Verb("chronoforest.cli.serve:serve", "routes, plans and a page over HTTP, as OSRM and VROOM"),
-    "demo": Verb("chronoforest.cli.run:demo", "two ants, five waypoints, the giant maze"),
+    "serve": Verb("chronoforest.cli.serve:serve", "answer OSRM's and VROOM's requests, and serve a page"),
+    "demo": Verb("chronoforest.cli.run:demo", "plan and walk two ants through the giant maze"),
 }
 """Every command by the words that call it."""
 

@@ -33,7 +33,7 @@ def fetch(name: Name, out_dir: Path = DATA_FOLDER) -> None:
     from chronoforest.envs.tasks import fetch as download
 
     for path in download(name, out_dir):
-        print(f"{path}: there")
+        print(f"{path} is there")
 
 
 def inspect(file: File, png: Path | None = None) -> None:
@@ -41,7 +41,7 @@ def inspect(file: File, png: Path | None = None) -> None:
 
     Args:
         file: an official, generated or imported .npz.
-        png: where to draw the coverage; FILE with the ending .png unless told.
+        png: where to draw the coverage; FILE with the ending .png unless given.
     """
     _check_dataset(file, png)
     from chronoforest.data.episodes import load
@@ -85,7 +85,7 @@ def _roadmap(episodes: Episodes) -> Roadmap | None:
     try:
         Statistics(episodes).step  # noqa: B018
     except BadDataset as error:
-        print(f"{'reach':<12} cannot be told: {error}")
+        print(f"{'reach':<12} not known: {error}")
         return None
     roadmap = build_roadmap(tracks_of(episodes))
     for name, line in zip(("ways", "places", "reach"), roadmap_lines(roadmap, frame.unit), strict=True):

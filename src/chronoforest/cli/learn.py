@@ -30,24 +30,24 @@ def learn(
     one_way: bool = False,
     turn_round: bool = False,
 ) -> None:
-    """Learn the ways of recordings of your own: a planner without any training, under a name.
+    """Learn a world from recordings of your own, in seconds and without training, and keep it under a name.
 
     Args:
-        files: CSV, Parquet, GPX, GeoJSON, KML and other files, folders or archives of them; none to go on
-            with a world that is there.
+        files: CSV, Parquet, GPX, GeoJSON, KML and other files, folders or archives of them; none to continue
+            with a world that exists.
         columns: which columns mean what.
         params: how recordings are cleaned and cut.
-        name: what the world is to be called; NAME.npz, NAME.toml and runs/NAME are written.
-        train: also train what only models can do: verify motion, cross gaps. Stopped, the same command goes
-            on.
-        quick: small models and short training.
-        overwrite: replace a world that is there.
-        add: take the recordings into the world that is there, and tell which ways are new and which are not
-            taken any more; they are imported as those were.
-        forget_before: with --add, leave out recordings that were taken in before a day, as 2026-05-01.
-        both_ways: any way may be taken back; found from the recordings unless told.
-        one_way: no way may be taken back but where recordings do.
-        turn_round: a stop may be left in any direction, whichever it was reached in.
+        name: of the world; NAME.npz, NAME.toml and runs/NAME are written.
+        train: also train models, which verify motion and cross gaps. If it is stopped, the same command
+            continues.
+        quick: with --train, small models and short training.
+        overwrite: replace a world that exists.
+        add: add the recordings to a world that exists, imported as the earlier ones were, and report which
+            ways are new and which nobody takes any more.
+        forget_before: with --add, leave out recordings that were added before this day, such as 2026-05-01.
+        both_ways: every way may be travelled in both directions; found from the recordings unless given.
+        one_way: ways may be travelled only in the directions in which recordings went.
+        turn_round: a stop may be left in any direction, not only onward from where it was reached.
     """
     _refuse_contradictions(files, add, both_ways, one_way)
     from chronoforest.cli.terminal import LINE_SECONDS, shown
@@ -56,7 +56,7 @@ def learn(
 
     lines: list[str] = []
     if train and not (add or overwrite) and is_learned(files, name):
-        lines = [f"{name}: these recordings are learned already; its training goes on"]
+        lines = [f"{name}: these recordings are learned already; its training continues"]
     elif files:
         with shown("learn", LINE_SECONDS) as watch:
             if add:
@@ -74,7 +74,7 @@ def learn(
         print(line)
     for line in world_lines(name):
         print(line)
-    print(f"{name}: can be planned in; `chronoforest plan --preset {name} --starts … --goals …`")
+    print(f"{name} is ready: `chronoforest plan --preset {name} --starts … --goals …`")
     if train:
         from chronoforest.cli.train import everything
         from chronoforest.presets.options import TrainOptions
@@ -105,8 +105,8 @@ def export(
         file: by its ending .osm or .osm.pbf (OSRM, Valhalla), .csv (OSRM's segment speeds), nav2.geojson,
             lif.json or .gpkg.
         preset: one of the named configurations, one of your own, or a road network's file.
-        hour: of the day, whose speeds a .csv has; those of all day unless given.
-        overwrite: replace a file that is there.
+        hour: of the day whose speeds a .csv gets; those of the whole day unless given.
+        overwrite: replace a file that exists.
     """
     from chronoforest.errors import CannotWrite
 

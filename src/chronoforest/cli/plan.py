@@ -43,28 +43,28 @@ def plan(
     verbose: bool = False,
 ) -> int:
     """Plan routes for agents through shared waypoints, print the timetable and write plan.json and plan.png;
-    ends with 3 when a leg stayed unmet.
+    the exit code is 3 when the plan is incomplete.
 
     Args:
         preset: a world that ships, such as point-giant, or one of your own (`chronoforest learn`).
         starts: a point "x,y" for each agent in the coordinates of the recordings, longitude first: "0,0 0,36"
             or "(0, 0) (0, 36)"; or a CSV file with these columns and, if you like, names.
-        goals: a point for each agent, in the same order; back to its start unless given.
+        goals: a point for each agent, in the same order; without goals, every agent returns to its start.
         waypoints: points that some agent has to visit.
-        problem: a .json file with starts, goals and waypoints instead of these three; or a .json, .jsonl or
-            .csv file of many problems, each of which gets a plan NAME.json. The same command continues after
-            a kill.
-        order: names of each agent's stops, to plan for a given order: "S1 W2 W1 G1; S2 G2"; or what is known
-            of single waypoints: "W1 first; W2 agent 2; W3 agent 1 last".
+        problem: a .json file with starts, goals and waypoints, instead of these three options; or a .json,
+            .jsonl or .csv file of many problems, each of which gets a plan NAME.json. After an interruption
+            the same command continues.
+        order: the stops of each agent in a given order: "S1 W2 W1 G1; S2 G2"; or which agent must visit a
+            waypoint, and whether first or last: "W1 first; W2 agent 2; W3 agent 1 last".
         snap: move a point where nothing was recorded to the nearest place where something was.
         depart: date and time, such as "2026-11-16 08:00", for arrivals by the clock.
         seed: the same seed gives the same plan.
-        seconds: take the best plan that is found within so many seconds.
+        seconds: return the best plan found within this time.
         variant: verified, online for the paper's method, paper for its settings, or roadmap-only.
         workers: for many problems, processes on this machine, or ray, or the address of a Ray cluster.
         out: folder for the plan and its picture, or one file: .geojson, .gpx, .csv or .json; a new folder
             runs/plan, runs/plan-2 and so on unless given.
-        overwrite: replace a plan that is there.
+        overwrite: replace a plan that exists.
         verbose: also show the rounds of the search, and what it counted.
     """
     choice = PlannerChoice(preset)

@@ -40,7 +40,7 @@ def new(
     Args:
         name: what the preset is to be called.
         data: the dataset, from `chronoforest data import`.
-        out: the file to write; NAME.toml in the current folder unless told.
+        out: the file to write; NAME.toml in the current folder unless given.
         overwrite: replace a file that is there.
         show_all: also print the settings that hardly anyone changes; the file has them either way.
     """

@@ -44,26 +44,27 @@ Step = Callable[[Tracks], tuple[Tracks, Finding]]
 
 @dataclass(frozen=True)
 class ImportParams:
-    """How recordings are cleaned and cut; the recordings decide what is not told.
+    """How recordings are cleaned and cut; what is not given is found from the recordings.
 
     Args:
-        step: seconds between rows; the median of the recordings unless told, several of them where the world
+        step: seconds between rows; the median of the recordings unless given, several of them where the world
             is more than 1500 moves wide or moves are lost in noise, or a part of it where rows are too far
             apart to show the ways or recordings too short. Of files without times, how far apart their rows
             are.
-        max_gap: a longer hole in seconds splits a recording, a shorter one is filled. Unless told, a hole
+        max_gap: a hole of more seconds splits a recording, a shorter one is filled. Without it, a hole
             splits a recording where a straight line at the recorded speeds does not explain it.
-        length: rows per episode, at most 201 unless told: three quarters of all rows lie in recordings that
+        length: rows per episode, at most 201 unless given: three quarters of all rows lie in recordings that
             fill it.
         jumps: split recordings at implausibly long steps, or keep them where bodies really jump.
         stops: cut stops of more than 60 rows to 20, or keep them.
         between: rows too far apart to show the ways are led over the rows of other recordings where that is
             nearer to rows that are held out, or joined by straight lines.
-        units: degrees are longitude and latitude and become metres; auto finds out.
+        units: degrees are longitude and latitude and become metres; auto recognises them.
         region: west, south, east and north, or the least x and y and the largest: what lies elsewhere is left
-            out, and recordings are parted there.
-        origin: the place that becomes 0, 0; a place amid the recordings unless told, if they lie far from 0.
-        max_gib: GiB of text that a file may hold, unpacked; a sixteenth of the machine's memory unless told.
+            out, and recordings are split there.
+        origin: the place that becomes 0, 0; a place among the recordings unless given, if they lie far from
+            0.
+        max_gib: GiB of text that a file may hold, unpacked; a sixteenth of the machine's memory unless given.
     """
 
     step: float | None = None

@@ -88,7 +88,7 @@ class EngineChoice:
             Ray as many as there is room for.
         engine: local for this machine, or ray for many.
         address: of the Ray cluster: auto for the one this machine is in, HOST:6379 or ray://HOST:10001; one
-            of this machine alone is started unless told.
+            of this machine alone is started unless given.
         gpus_per_worker: share of a GPU that a worker on Ray takes, such as 0.125.
     """
 

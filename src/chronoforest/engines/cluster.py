@@ -44,7 +44,7 @@ class RayEngine:
     """Workers on the nodes of a Ray cluster.
 
     address: auto for the cluster that this machine is in, HOST:PORT or ray://HOST:PORT for another one, None
-    for a new one of this machine alone; workers: as many as the cluster has room for unless told, and those
+    for a new one of this machine alone; workers: as many as the cluster has room for unless given, and those
     without room wait for some; gpus_per_worker: a share of one, or a whole number; modules: packages outside
     the installed one that nodes may lack, by name.
     """

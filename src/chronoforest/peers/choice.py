@@ -48,9 +48,9 @@ class PlannerChoice:
         mode: default, or fast for plans in under a second that are a few per cent longer.
         planner: chronoforest, a peer of the repository's (dataset-graph, state-graph, point-graph,
             diffusion-replan, compositional, tree-single), or the path of a module with a peer of your own.
-        tracker: awr, bc or diffusion-ql; the preset's own unless told.
+        tracker: awr, bc or diffusion-ql; the preset's own unless given.
         distance: own, or paper for the one at the paper's setting, where the weights have it.
-        weights: folder of trained models; those of the package, or runs/PRESET for your own, unless told.
+        weights: folder of trained models; those of the package, or runs/PRESET for your own, unless given.
         device: cpu or cuda.
         data: folder with PRESET.npz, for a planner that needs recorded states.
     """

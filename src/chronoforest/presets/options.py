@@ -17,18 +17,18 @@ class TrainOptions:
     Args:
         preset: a named configuration such as pointmaze-giant-stitch-v0, or a TOML file of your own.
         distance: own, or paper for the paper's setting, which is kept beside the preset's own.
-        tracker: awr, bc or diffusion-ql; the preset's own unless told. Another one is kept beside it.
-        data: a dataset, or a folder with PRESET.npz; what the preset names, or data/PRESET.npz, unless told.
+        tracker: awr, bc or diffusion-ql; the preset's own unless given. Another one is kept beside it.
+        data: a dataset, or a folder with PRESET.npz; what the preset names, or data/PRESET.npz, unless given.
             NAME-val.npz beside it is held out; where there is none, a tenth of the recordings is.
         quick: small models and short training: minutes on two cores, good enough for a first plan.
-        out: folder for the checkpoints; runs/PRESET unless told.
+        out: folder for the checkpoints; runs/PRESET unless given.
         device: cpu, cuda, or auto for the best there is.
         resume: continue saved runs in the same folder as if they had never stopped.
         steps: shorter or longer training than the preset's.
         batch: another batch size than the preset's.
         learning_rate: another learning rate than the preset's.
         patience: share of the steps after which training ends with the best weights so far, when the error on
-            held-out recordings is no better for so long; the preset's 0.2 unless told, 0 for never.
+            held-out recordings is no better for so long; the preset's 0.2 unless given, 0 for never.
         init: folder of finished weights to start from, for example to go on training on new recordings.
         seed: another seed than the preset's 0.
         checkpoint_seconds: how often a running training is saved.

@@ -51,8 +51,8 @@ class VerifyParams:
     times the length of the piece went another way; slip: room that both may stray outside the support;
     both_ways: whether every other segment is one that arrives at the piece's end and is followed back to its
     start; aside: room to the left and to the right of the piece's ends where segments begin; least_followers:
-    segments that must follow a piece; most_rows: of a batch: more of them gain nothing on a processor. Room
-    is in what a way keeps to the support's edge.
+    segments that must follow a piece; most_rows: of a batch: more of them gain nothing on a processor.
+    `slip` and `aside` are in units of the room that a way keeps to the support's edge.
     """
 
     num_steps: int = 8
