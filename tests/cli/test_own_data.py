@@ -109,12 +109,12 @@ def test_inspect_draws_what_was_imported(here, capsys):
     [
         (["data", "import", "--out", "x.npz"], "no files to import"),
         (["data", "import", "trips.csv", "--out", "x.csv"], "--out must end in .npz"),
-        (["data", "import", "trips.csv", "--out", "ring.npz"], "ring.npz is there already; --overwrite"),
+        (["data", "import", "trips.csv", "--out", "ring.npz"], "ring.npz exists already; --overwrite"),
         (
             ["data", "import", "trips.csv", "--out", "x.npz", "--time", "t"],
             "no column 't'; there are: trip",
         ),
-        (["preset", "new", "ring", "--data", "ring.npz"], "is there already; --overwrite replaces it"),
+        (["preset", "new", "ring", "--data", "ring.npz"], "exists already; --overwrite replaces it"),
         (["preset", "new", "a b", "--data", "ring.npz"], "letters, digits, - and _, got 'a b'"),
         (["preset", "new", "x", "--data", "none.npz"], "no such file"),
         (["preset", "new", "x", "--data", "ring.npz", "--out", "y.toml"], "called after its file"),

@@ -75,7 +75,7 @@ def test_the_same_command_plans_only_what_is_missing(command, tmp_path, capsys, 
     kept = lines(tmp_path / "plans" / "plans.jsonl")
     assert [line["name"] for line in kept if not line["reason"]] == ["a"]
     assert main(command) == 3
-    assert "1 of 3 plans are there already" in capsys.readouterr().out
+    assert "1 of 3 plans exist already" in capsys.readouterr().out
     names = [line["name"] for line in lines(tmp_path / "plans" / "plans.jsonl")]
     assert names[: len(kept)] == [line["name"] for line in kept]
     assert set(names) == {"a", "b", "c"}
@@ -87,7 +87,7 @@ def test_when_everything_is_there_no_planner_is_loaded(command, tmp_path, capsys
     assert main(command) == 0
     assert main(command) == 0
     assert len(loaded) == 1
-    assert "2 of 2 plans are there already\n2 complete\n" in capsys.readouterr().out
+    assert "2 of 2 plans exist already\n2 complete\n" in capsys.readouterr().out
 
 
 def test_a_point_where_nothing_was_recorded_is_moved_if_asked(command, tmp_path):

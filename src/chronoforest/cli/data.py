@@ -116,7 +116,7 @@ def import_recordings(
         out: the .npz to write.
         columns: which columns mean what.
         params: how recordings are cleaned and cut.
-        overwrite: replace a file that is there.
+        overwrite: replace a file that exists.
     """
     from rich.console import Console
     from rich.table import Table
@@ -129,7 +129,7 @@ def import_recordings(
         raise InvalidParameter(f"--out must end in .npz, got {out}")
     with locked(out):
         if out.exists() and not overwrite:
-            raise CannotWrite(f"{out} is there already; --overwrite replaces it")
+            raise CannotWrite(f"{out} exists already; --overwrite replaces it")
         with shown("import", LINE_SECONDS) as watch:
             imported = import_files(files, columns, params, watch)
         table = Table("check", "found", "done")

@@ -105,7 +105,7 @@ def export(
         file: by its ending .osm or .osm.pbf (OSRM, Valhalla), .csv (OSRM's segment speeds), nav2.geojson,
             lif.json or .gpkg.
         preset: one of the named configurations, one of your own, or a road network's file.
-        hour: of the day whose speeds a .csv gets; those of the whole day unless given.
+        hour: the hour of the day whose speeds a .csv gets; all hours together unless given.
         overwrite: replace a file that exists.
     """
     from chronoforest.errors import CannotWrite
@@ -113,7 +113,7 @@ def export(
     if hour is not None and not 0 <= hour < 24:
         raise InvalidParameter(f"hour must be 0 to 23, got {hour}")
     if file.exists() and not overwrite:
-        raise CannotWrite(f"{file} is there already; --overwrite replaces it")
+        raise CannotWrite(f"{file} exists already; --overwrite replaces it")
     from chronoforest.exports.maps import check_ending, write_network
     from chronoforest.service.worlds import kept_router
 

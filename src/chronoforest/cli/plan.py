@@ -145,7 +145,7 @@ def _free(out: Path | None, overwrite: bool) -> Path:
         return next(RUNS / name for name in names if overwrite or not (RUNS / name / "plan.json").exists())
     file = out if _is_file(out) else out / "plan.json"
     if file.exists() and not overwrite:
-        raise CannotWrite(f"{file} is there already; --overwrite replaces it")
+        raise CannotWrite(f"{file} exists already; --overwrite replaces it")
     return out
 
 

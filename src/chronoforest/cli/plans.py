@@ -61,7 +61,7 @@ def plan_all(problems: Sequence[NamedProblem], manner: Manner, where: EngineChoi
         folder = PlanFolder(out, manner.seed, manner.to_dict())
         left = folder.open(problems)
         if num_kept := len(problems) - len(left):
-            print(f"{num_kept} of {len(problems)} plans are there already")
+            print(f"{num_kept} of {len(problems)} plans exist already")
         if left:
             here = where.is_plain
             outcomes = (

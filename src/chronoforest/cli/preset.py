@@ -38,10 +38,10 @@ def new(
     """Propose a preset from statistics of recordings, as a TOML file to read and edit.
 
     Args:
-        name: what the preset is to be called.
+        name: of the preset.
         data: the dataset, from `chronoforest data import`.
         out: the file to write; NAME.toml in the current folder unless given.
-        overwrite: replace a file that is there.
+        overwrite: replace a file that exists.
         show_all: also print the settings that hardly anyone changes; the file has them either way.
     """
     path = out if out is not None else Path(f"{name}.toml")
@@ -51,7 +51,7 @@ def new(
             f"a preset is called after its file: --out must end in {name}.toml, got {path}"
         )
     if path.exists() and not overwrite:
-        raise CannotWrite(f"{path} is there already; --overwrite replaces it")
+        raise CannotWrite(f"{path} exists already; --overwrite replaces it")
     if not os.path.isfile(data):
         raise BadDataset(f"{data}: no such file; `chronoforest data import` makes one")
     from chronoforest.data.episodes import load

@@ -305,7 +305,7 @@ def _chosen(files: Sequence[_File], step: float | None) -> Finding:
         next((value for file in files if (value := getattr(file, name))), "")
         for name in ("clock", "odd", "guessed")
     )
-    time, apart = columns.time, f": rows are {step:g} s apart, as told" if step is not None else ""
+    time, apart = columns.time, f": rows are {step:g} s apart, as given" if step is not None else ""
     if time is None:
         tells = ": rows are a step apart; --step tells how many seconds that is, --time names a column"
         time = f"none{apart or tells}"

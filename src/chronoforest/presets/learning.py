@@ -84,7 +84,7 @@ def learn_files(
     with locked(data):
         for path in (data, preset):
             if path.exists() and not overwrite:
-                raise CannotWrite(f"{path} is there already; --overwrite replaces it, --name chooses another")
+                raise CannotWrite(f"{path} exists already; --overwrite replaces it, --name chooses another")
         imported = import_files(files, columns or Columns(), params or ImportParams(), watch)
         save_episodes(data, imported.episodes)
         write_preset_file(preset, head("learn", name), propose(imported.episodes, os.fspath(data), ways))
