@@ -267,10 +267,9 @@ def _table(asked: _Asked) -> Values:
 
 
 def _finite(table: FloatArray) -> list[list[float | None]]:
-    rounded = np.round(table, 1)
-    if np.isfinite(table).all():
-        return rounded.tolist()
-    return [[None if not np.isfinite(value) else value for value in row] for row in rounded.tolist()]
+    values = np.round(table, 1).astype(object)
+    values[~np.isfinite(table)] = None
+    return list(values.tolist())
 
 
 def _nearest(asked: _Asked) -> Values:
