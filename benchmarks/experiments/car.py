@@ -32,7 +32,7 @@ from benchmarks.worlds.car import (
     wrapped,
     yard,
 )
-from chronoforest.errors import UnknownPlanner
+from chronoforest.errors import InvalidParameter, UnknownPlanner
 from chronoforest.files import write_text
 from chronoforest.roadmap.roadmap import Roadmap, build_roadmap
 from chronoforest.roadmap.states import Track
@@ -369,6 +369,8 @@ def car(
     """
     if unknown := set(planner) - set(PLANNERS):
         raise UnknownPlanner(unknown.pop(), PLANNERS)
+    if unknown := set(kinds) - set(KINDS):
+        raise InvalidParameter(f"kinds are {'; '.join(KINDS)}, got {unknown.pop()!r}")
     drives, weights, table = record(yard(), NUM_DRIVES, seed=0), out / "motion.safetensors", out / "car.json"
     known, held_out = drives[:-HELD_OUT], drives[-HELD_OUT:]
     if not weights.exists():
